@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The choice of "auto": the first rule of the table at the end whose variant accepts the plan, follows its arithmetic and is
- * profitable for it. So the choice changes no byte. A plan without an arithmetic is the exception: any variant will do.
- * Every limit is read from tests/results/; a rule names the file and the rows.
+ * The choice of "auto": the first rule of the table at the end whose variant accepts the plan, follows its arithmetic
+ * and is profitable for it. So the choice changes no byte. A plan without an arithmetic is the exception: any variant
+ * will do. Every limit is read from tests/results/; a rule names the file and the rows.
  */
 #include "auto.h"
 
@@ -160,8 +160,8 @@ side_in_registers (const Choice *choice)
 }
 
 /*
- * Below these sides packed is faster, but not for three samples; above them tensor-separable, or tensor for small planes of
- * single bytes.
+ * Below these sides packed is faster, but not for three samples; above them tensor-separable, or tensor for small
+ * planes of single bytes.
  */
 static bool
 packed_separable (Choice *choice)
@@ -176,8 +176,8 @@ packed_separable (Choice *choice)
 }
 
 /*
- * The side up to which packed is faster than fused for an exact column times a row of deep samples. In the luma of small
- * frames 5x5 was timed, with 10 bits, and no other mask between 3x3 and 5x5.
+ * The side up to which packed is faster than fused for an exact column times a row of deep samples. In the luma of
+ * small frames 5x5 was timed, with 10 bits, and no other mask between 3x3 and 5x5.
  */
 static int
 side_of_deep_packed (const Choice *choice)
@@ -257,8 +257,8 @@ side_before_fft_of_one_step (const Choice *choice)
 }
 
 /*
- * Transforms are the same work for every mask; in double precision only where the device does at least half as many of these.
- * Masks of one step without tensor take double precision in any case.
+ * Transforms are the same work for every mask; in double precision only where the device does at least half as many of
+ * these. Masks of one step without tensor take double precision in any case.
  */
 static bool
 fft (Choice *choice)
@@ -305,7 +305,9 @@ side_before_fft (Choice *choice)
   return choice->answers[INDEX_fft].found.kernel == FFT_IN_DOUBLE ? 140 : 80;
 }
 
-/* The side up to which the tensor cores are slower for an exact column times a row of deep samples, in a small plane. */
+/*
+ * The side up to which the tensor cores are slower for an exact column times a row of deep samples, in a small plane.
+ */
 static int
 side_of_small_deep (Choice *choice)
 {
@@ -341,8 +343,8 @@ tensor_separable (Choice *choice)
 }
 
 /*
- * Four samples to a pixel are faster taken apart in shared memory, by tensor-separable. Up to 5x5 three samples are faster as
- * they lie in memory. Deep samples with rounded weights gain in small planes alone, up to 17x17.
+ * Four samples to a pixel are faster taken apart in shared memory, by tensor-separable. Up to 5x5 three samples are
+ * faster as they lie in memory. Deep samples with rounded weights gain in small planes alone, up to 17x17.
  */
 static bool
 tensor_fused (Choice *choice)
@@ -367,7 +369,10 @@ tensor_fused (Choice *choice)
   return side > (plan->pixel.samples == 1 ? single : pairs)[choice->extent];
 }
 
-/* Whether tensor-fused is faster than box up to 31x31 for deep samples: in planes of MIDDLE extent, where it takes the mask. */
+/*
+ * Whether tensor-fused is faster than box up to 31x31 for deep samples: in planes of MIDDLE extent, where it takes the
+ * mask.
+ */
 static bool
 tensor_fused_beats_box (Choice *choice)
 {
@@ -375,8 +380,8 @@ tensor_fused_beats_box (Choice *choice)
 }
 
 /*
- * The time of box hardly depends on the side. It is longer where samples have something between them. Boxes of one step have
- * 256 weights and more, and no variant that computes them in two passes.
+ * The time of box hardly depends on the side. It is longer where samples have something between them. Boxes of one step
+ * have 256 weights and more, and no variant that computes them in two passes.
  */
 static bool
 box (Choice *choice)
@@ -394,12 +399,12 @@ box (Choice *choice)
 }
 
 /*
- * The rules, in the order in which they are tried. "fast" stands for the three files h200-fast.csv (4K), h200-fast-1080p.csv and
- * h200-fast-8K.csv: a limit lies between the last side at which another variant is faster in all their rounds and the
- * first at which this variant is.
+ * The rules, in the order in which they are tried. "fast" stands for the three files h200-fast.csv (4K),
+ * h200-fast-1080p.csv and h200-fast-8K.csv: a limit lies between the last side at which another variant is faster in
+ * all their rounds and the first at which this variant is.
  *
- * Masks of several sets and absolute values are for packed, direct and global alone, and best in this order: packed does four
- * products in an instruction, and global reads each sample again for every output.
+ * Masks of several sets and absolute values are for packed, direct and global alone, and best in this order: packed
+ * does four products in an instruction, and global reads each sample again for every output.
  *
  * Rounded columns times rows are not for all of these: side_in_registers () says up to where packed-separable and, for
  * deep samples, fused are the fastest, but for tensor-fused in small planes of one sample. separable does all of them.

@@ -38,7 +38,9 @@ extern "C"
 {
 #endif
 
-/* The shared library exports the functions between this line and the pop below, and those of the other public headers. */
+/*
+ * The shared library exports the functions between this line and the pop below, and those of the other public headers.
+ */
 #pragma GCC visibility push(default)
 
 #define CONVOLVE_MAX_SIDE 255  /* taps along one side of a mask */
@@ -187,13 +189,14 @@ const char *convolve_variant_idea (int index); /* one line for users */
 bool convolve_variant_on_device (int index);
 
 /*
- * Makes the plan for one kind of plane. variant is a name or "auto", which takes the best variant that can do the mask. On a
- * device that its rules were not made for, "auto" runs some variants on memory of its own to time them, waits for the work
- * that is enqueued there, and keeps what it found in a file of the user's cache folder (README.md here says more).
- * device is NULL for planes in host memory; otherwise the device must outlive the plan. Other arguments are not kept.
+ * Makes the plan for one kind of plane. variant is a name or "auto", which takes the best variant that can do the mask.
+ * On a device that its rules were not made for, "auto" runs some variants on memory of its own to time them, waits for
+ * the work that is enqueued there, and keeps what it found in a file of the user's cache folder (README.md here says
+ * more). device is NULL for planes in host memory; otherwise the device must outlive the plan. Other arguments are not
+ * kept.
  *
- * Returns NULL on error: INVALID (mask, pixel, boundary or name; a gain sum |t| / |divisor| above 2^20; a number of sets
- * that the combination does not take), UNSUPPORTED, NO_MEMORY, NO_DEVICE (a device variant without a device),
+ * Returns NULL on error: INVALID (mask, pixel, boundary or name; a gain sum |t| / |divisor| above 2^20; a number of
+ * sets that the combination does not take), UNSUPPORTED, NO_MEMORY, NO_DEVICE (a device variant without a device),
  * NO_DEVICE_MEMORY, DEVICE_FAILED.
  */
 ConvolvePlan *convolve_plan_new (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolveMask *mask,
@@ -210,8 +213,9 @@ const char *convolve_plan_variant (const ConvolvePlan *plan);
 bool convolve_plan_on_device (const ConvolvePlan *plan);
 
 /*
- * Writes a line that says why "auto" took this plan's variant: the properties of the mask and its arithmetic, and for each
- * better variant the reason against that variant. text has size bytes, and 1000 are mostly enough; a longer line is cut.
+ * Writes a line that says why "auto" took this plan's variant: the properties of the mask and its arithmetic, and for
+ * each better variant the reason against that variant. text has size bytes, and 1000 are mostly enough; a longer line
+ * is cut.
  */
 void convolve_plan_explain (const ConvolvePlan *plan, char *text, size_t size);
 
@@ -226,8 +230,9 @@ bool convolve_plan_is_identity (const ConvolvePlan *plan);
 bool convolve_plan_is_exact (const ConvolvePlan *plan);
 
 /*
- * Whether every plan that "auto" makes of the same mask and pixels, for any device or none, gives the same bytes as this
- * one. With the variant "auto" the mask and the depth of the samples decide that: of up to 12 bits, few masks are without.
+ * Whether every plan that "auto" makes of the same mask and pixels, for any device or none, gives the same bytes as
+ * this one. With the variant "auto" the mask and the depth of the samples decide that: of up to 12 bits, few masks are
+ * without.
  */
 bool convolve_plan_is_reproducible (const ConvolvePlan *plan);
 

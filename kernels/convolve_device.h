@@ -32,20 +32,20 @@ extern "C"
 #define CONVOLVE_MAX_STAGES 8 /* two for each plane of a frame */
 
 /*
- * Whether the error is one after which all CUDA calls of the process fail until its end. Such errors belong to no call: a
- * kernel of any other part of the process may have caused the error.
+ * Whether the error is one after which all CUDA calls of the process fail until its end. Such errors belong to no call:
+ * a kernel of any other part of the process may have caused the error.
  */
 bool convolve_error_is_lasting (const ConvolveError *error);
 
 /*
- * Whether CUDA device id exists, or any device where id is -1. Opens no device. Errors: NO_DEVICE; DEVICE_FAILED where the
- * process can use CUDA no more.
+ * Whether CUDA device id exists, or any device where id is -1. Opens no device. Errors: NO_DEVICE; DEVICE_FAILED where
+ * the process can use CUDA no more.
  */
 ConvolveStatus convolve_device_find (int id, ConvolveError *error);
 
 /*
- * Whether CUDA still works in the context that is current on this thread, for those who learn only that a call of others
- * failed. Errors: DEVICE_FAILED.
+ * Whether CUDA still works in the context that is current on this thread, for those who learn only that a call of
+ * others failed. Errors: DEVICE_FAILED.
  */
 ConvolveStatus convolve_device_check_current (ConvolveError *error);
 
@@ -66,12 +66,13 @@ void convolve_device_free (ConvolveDevice *device); /* NULL is allowed; waits fo
 ConvolveStatus convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error);
 
 /*
- * Whether the convolve_run()s from now on are independent of each other: none reads or writes what another one writes, such as
- * those of a frame's planes. They may then run at the same time, and a run may wait for the next one until both are enqueued as one launch. The
- * first one follows all that was enqueued before. A run is certain to be in the stream only after the call with false, which is
- * needed after an error, too. Until then no batch, layer or copy may be enqueued that reads or writes what one of the runs
- * writes, and the caller's own work may touch none of their memory. Errors: DEVICE_FAILED, NO_DEVICE_MEMORY, of a run that
- * waited. Any other call with the device may report such an error, too.
+ * Whether the convolve_run()s from now on are independent of each other: none reads or writes what another one writes,
+ * such as those of a frame's planes. They may then run at the same time, and a run may wait for the next one until both
+ * are enqueued as one launch. The first one follows all that was enqueued before. A run is certain to be in the stream
+ * only after the call with false, which is needed after an error, too. Until then no batch, layer or copy may be
+ * enqueued that reads or writes what one of the runs writes, and the caller's own work may touch none of their memory.
+ * Errors: DEVICE_FAILED, NO_DEVICE_MEMORY, of a run that waited. Any other call with the device may report such an
+ * error, too.
  */
 ConvolveStatus convolve_device_independent (ConvolveDevice *device, bool independent, ConvolveError *error);
 
@@ -143,8 +144,8 @@ ConvolveStatus convolve_device_end (ConvolveDevice *device, ConvolveError *error
 ConvolveStatus convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, ConvolveError *error);
 
 /*
- * Waits for all enqueued work, of frames and of other calls, after an error of another call, too. A frame that was begun
- * and not ended is discarded. Errors: DEVICE_FAILED.
+ * Waits for all enqueued work, of frames and of other calls, after an error of another call, too. A frame that was
+ * begun and not ended is discarded. Errors: DEVICE_FAILED.
  */
 ConvolveStatus convolve_device_finish (ConvolveDevice *device, ConvolveError *error);
 

@@ -108,8 +108,8 @@ void convolve_layer_init (ConvolveLayer *layer, int filters, int channels, int k
 
 /*
  * Sets the padding with which n samples give ceil (n / stride) samples before pooling, as the padding "same" of
- * TensorFlow. An odd padding has its additional sample at the bottom or right. With a stride of 1 the padding is
- * the kernel's span - 1 samples for every n, as in PyTorch. The kernel's size, strides and dilations must have been set.
+ * TensorFlow. An odd padding has its additional sample at the bottom or right. With a stride of 1 the padding is the
+ * kernel's span - 1 samples for every n, as in PyTorch. The kernel's size, strides and dilations must have been set.
  * Errors: INVALID (sizes below 1 or above 2^28, a padding above its limit).
  */
 ConvolveStatus convolve_layer_pad_same (ConvolveLayer *layer, int height, int width, ConvolveError *error);
@@ -132,9 +132,10 @@ ConvolveStatus convolve_layer_output_size (const ConvolveLayer *layer, int heigh
  *   plane (c) + b * batch_stride + y * row_stride + x * column_stride,
  *
  * All strides are in bytes, multiples of the sample's size and of any sign. The rows and columns of a channel span less
- * than 2^31 bytes, and the whole tensor less than 2^63. Where across is 0, plane (c) is channel[c], for up to CONVOLVE_LAYER_PLANES channels: that describes
- * planar and interleaved frames. Otherwise plane (c) is channel[0] + c / across * down_stride + c % across *
- * across_stride: that describes NCHW tensors, with across 1, and mosaics of channels.
+ * than 2^31 bytes, and the whole tensor less than 2^63. Where across is 0, plane (c) is channel[c], for up to
+ * CONVOLVE_LAYER_PLANES channels: that describes planar and interleaved frames. Otherwise plane (c) is channel[0] + c /
+ * across * down_stride + c % across * across_stride: that describes NCHW tensors, with across 1, and mosaics of
+ * channels.
  */
 typedef struct
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Parts of a picture: boxes of any place with soft edges, and what is done there beside the convolution. The functions
- * in the first half do their work in host memory before they return. A batch collects the same work, and convolutions of
- * parts, for a whole frame; then the host does the work, or a device does it in few launches.
+ * in the first half do their work in host memory before they return. A batch collects the same work, and convolutions
+ * of parts, for a whole frame; then the host does the work, or a device does it in few launches.
  *
  * Boxes are given in luma pixels. A pixel of a plane stands for x_step by y_step luma pixels: 1, 2 or 4 each way. The
  * results are integers from formulas that round alike on every machine, so they are the same bytes everywhere.
@@ -35,8 +35,8 @@ typedef enum
  * Where an effect shows in a plane, and how much. The weight of a box is 256 inside the shape, 0 beyond the feather,
  * and falls in between:
  *  - rectangle: 256 * (1 - d / (feather + 1)), with d the distance to the box in luma pixels;
- *  - ellipse: 256 * p / (p + q), with p = 1 - r / R' and q = r / R - 1. Here r is the pixel's distance from the centre, R
- *    the radius of the ellipse in the pixel's direction, and R' that of the ellipse whose half axes are longer by the
+ *  - ellipse: 256 * p / (p + q), with p = 1 - r / R' and q = r / R - 1. Here r is the pixel's distance from the centre,
+ *    R the radius of the ellipse in the pixel's direction, and R' that of the ellipse whose half axes are longer by the
  *    feather.
  * The weight is rounded down. Where boxes lie over each other the largest weight counts.
  *
@@ -59,13 +59,14 @@ int convolve_area_weight (const ConvolveArea *area, int x, int y);
 
 /*
  * convolve_blend (), convolve_pixelate () and convolve_fill () work in host memory, on the samples that pixel->select
- * names, within plane->region. Any thread may call them. Errors: INVALID (pixel, sizes, region, strides, box), NO_MEMORY.
+ * names, within plane->region. Any thread may call them. Errors: INVALID (pixel, sizes, region, strides, box),
+ * NO_MEMORY.
  */
 
 /*
- * Blends an effect, the source, into a picture, the destination: before + ((effect - before) * weight + 128) / 256, rounded
- * down. A sample of weight 0 is not written. The source's unused bits are 0, as in everything that this library writes.
- * Outside the region neither source nor destination is touched, so neither needs memory there.
+ * Blends an effect, the source, into a picture, the destination: before + ((effect - before) * weight + 128) / 256,
+ * rounded down. A sample of weight 0 is not written. The source's unused bits are 0, as in everything that this library
+ * writes. Outside the region neither source nor destination is touched, so neither needs memory there.
  */
 ConvolveStatus convolve_blend (const ConvolvePixel *pixel, const ConvolveArea *area, const ConvolvePlane *plane,
     ConvolveError *error);
@@ -78,8 +79,8 @@ typedef struct
 } ConvolveBlocks;
 
 /*
- * Writes the mean of each block's source samples, rounded half up. A pixel belongs to the block of its first luma pixel;
- * the part of a block outside the picture does not count.
+ * Writes the mean of each block's source samples, rounded half up. A pixel belongs to the block of its first luma
+ * pixel; the part of a block outside the picture does not count.
  */
 ConvolveStatus convolve_pixelate (const ConvolvePixel *pixel, const ConvolveBlocks *blocks, const ConvolvePlane *plane,
     ConvolveError *error);
@@ -96,10 +97,10 @@ ConvolveStatus convolve_fill (const ConvolvePixel *pixel, const int *values, con
  *   r(x, y) = (sum over i of row[i] * c(x + i - width/2, y) + 2^14) / 2^15
  *   b(x, y) = (sum over j of column[j] * r(x, y + j - height/2) + 2^14) / 2^15
  *
- * each rounded down. Where d is above 8, b is then rounded half up to a multiple of 256, and 65536 becomes 65535: the low
- * bits of b would let attackers undo the blur (tests/results/undo.md). Samples s outside the picture are those of the
- * boundary; so c, r and b are defined there, too. A result is interpolated bilinearly between the centres of b's pixels,
- * divided by 2^(16-d), rounded half up, and clamped to 2^d - 1.
+ * each rounded down. Where d is above 8, b is then rounded half up to a multiple of 256, and 65536 becomes 65535: the
+ * low bits of b would let attackers undo the blur (tests/results/undo.md). Samples s outside the picture are those of
+ * the boundary; so c, r and b are defined there, too. A result is interpolated bilinearly between the centres of b's
+ * pixels, divided by 2^(16-d), rounded half up, and clamped to 2^d - 1.
  */
 #define CONVOLVE_MAX_BLUR 63 /* weights of a vector */
 #define CONVOLVE_BLUR_SUM (1 << 15)
@@ -113,20 +114,22 @@ typedef struct
 
 /*
  * Makes a blur from a mask: row[i] is the sum of the mask's column i, and column[j] that of its row j, both scaled to
- * CONVOLVE_BLUR_SUM and rounded down. The middle weight of each vector gets what the others lose by rounding. The mask is one
- * set of weights that are not negative, with a sum above 0. Errors: INVALID (mask, factor).
+ * CONVOLVE_BLUR_SUM and rounded down. The middle weight of each vector gets what the others lose by rounding. The mask
+ * is one set of weights that are not negative, with a sum above 0. Errors: INVALID (mask, factor).
  */
 ConvolveStatus convolve_blur_init (ConvolveBlur *blur, const ConvolveMask *mask, int factor, ConvolveError *error);
 
 /* --- the work of a frame --- */
 
 /*
- * Work on parts of a frame, in three phases: effects, which read pictures and write to the batch's memory; copies of planes;
- * and blends of this memory into planes. All sources of effects are read as they are before the first copy and blend, so a
- * blend may write to the picture that effects are made from. Blends into one plane follow each other in the order in which
- * they were added. The caller sees to it that different planes do not overlap, and that no effect reads what another writes.
+ * Work on parts of a frame, in three phases: effects, which read pictures and write to the batch's memory; copies of
+ * planes; and blends of this memory into planes. All sources of effects are read as they are before the first copy and
+ * blend, so a blend may write to the picture that effects are made from. Blends into one plane follow each other in the
+ * order in which they were added. The caller sees to it that different planes do not overlap, and that no effect reads
+ * what another writes.
  *
- * A device enqueues the work on its stream: one launch for all works of a kind, and a few for the convolutions with each plan.
+ * A device enqueues the work on its stream: one launch for all works of a kind, and a few for the convolutions with
+ * each plan.
  */
 typedef struct ConvolveBatch ConvolveBatch;
 
@@ -145,8 +148,8 @@ void convolve_batch_free (ConvolveBatch *batch); /* NULL is allowed; waits for a
 ConvolveStatus convolve_batch_begin (ConvolveBatch *batch, size_t bytes, void **memory, ConvolveError *error);
 
 /*
- * Each of the functions below adds one work; pixel, area, blocks, values and plane mean what they mean to the functions above.
- * Errors: INVALID (also where the work before belongs to a later phase), NO_MEMORY.
+ * Each of the functions below adds one work; pixel, area, blocks, values and plane mean what they mean to the functions
+ * above. Errors: INVALID (also where the work before belongs to a later phase), NO_MEMORY.
  */
 
 /* plan is for the batch's device, and must live until the work is done. */

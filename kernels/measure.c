@@ -38,8 +38,9 @@ static struct
 } cache = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*
- * Devices for which the rules are used without timing. The rules were read from the figures of an H200, and hold on an H100
- * but for a few cases (h200-auto.md). A device is known by these letters in its name, so a GH200 counts as an H200.
+ * Devices for which the rules are used without timing. The rules were read from the figures of an H200, and hold on an
+ * H100 but for a few cases (h200-auto.md). A device is known by these letters in its name, so a GH200 counts as an
+ * H200.
  */
 static const char *const known[] = { "H100", "H200" };
 

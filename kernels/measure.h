@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The choice of "auto" by time, on devices that the rules in auto.c were not read from: some candidates are timed on a plane
- * of the plan's size, and the fastest is taken. What was found is kept, by device and by kind of mask and pixels: in the
- * process, and in the file cudaconvolve/auto-VERSION.csv of the user's cache folder, for the next process.
+ * The choice of "auto" by time, on devices that the rules in auto.c were not read from: some candidates are timed on a
+ * plane of the plan's size, and the fastest is taken. What was found is kept, by device and by kind of mask and pixels:
+ * in the process, and in the file cudaconvolve/auto-VERSION.csv of the user's cache folder, for the next process.
  *
- * The environment variable CUDACONVOLVE_AUTO has the value "rules" where nothing is to be timed, and "measure" where the
- * device is to be treated as one that the rules do not know.
+ * The environment variable CUDACONVOLVE_AUTO has the value "rules" where nothing is to be timed, and "measure" where
+ * the device is to be treated as one that the rules do not know.
  */
 #ifndef CONVOLVE_MEASURE_H
 #define CONVOLVE_MEASURE_H

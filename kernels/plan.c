@@ -185,12 +185,12 @@ convolve_plan_on_device (const ConvolvePlan *plan)
 void
 convolve_plan_source_rows (const ConvolvePlan *plan, int height, int first, int end, int *source_first, int *source_end)
 {
-  int reach = plan->taps.height / 2;
+  int radius = plan->taps.height / 2;
 
-  *source_first = first > reach ? first - reach : 0;
-  *source_end = height - end > reach ? end + reach : height;
+  *source_first = first > radius ? first - radius : 0;
+  *source_end = height - end > radius ? end + radius : height;
   /* Mirrored and repeated rows are among these already; wrapped ones are at the other end. */
-  if (plan->boundary == CONVOLVE_BOUNDARY_WRAP && (first < reach || height - end < reach)) {
+  if (plan->boundary == CONVOLVE_BOUNDARY_WRAP && (first < radius || height - end < radius)) {
     *source_first = 0;
     *source_end = height;
   }

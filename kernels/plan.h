@@ -15,7 +15,9 @@ typedef struct
   int64_t pixels;         /* of a plane, roughly; 0: unknown */
 } ConvolvePlanRequest;
 
-/* Makes a plan by the variant, or with NULL by the one that the rules of auto.c choose. NULL where there is an error. */
+/*
+ * Makes a plan by the variant, or with NULL by the one that the rules of auto.c choose. NULL where there is an error.
+ */
 ConvolvePlan *convolve_plan_make (const ConvolvePlanRequest *request, const ConvolveVariant *variant,
     ConvolveError *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The list of variants, best first. A name is the stem of the variant's files: cuda/tensor/tensor_fused.c defines the row
- * convolve_variant_tensor_fused, whose name for users is "tensor-fused".
+ * The list of variants, best first. A name is the stem of the variant's files: cuda/tensor/tensor_fused.c defines the
+ * row convolve_variant_tensor_fused, whose name for users is "tensor-fused".
  */
 #ifndef CONVOLVE_VARIANTS_H
 #define CONVOLVE_VARIANTS_H

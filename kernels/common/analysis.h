@@ -32,8 +32,8 @@ typedef struct
 } ConvolveAnalysis;
 
 /*
- * floor (value + 0.5) in doubles. Masks have many taps, and are rounded many times; floor() takes three times as long. The
- * comparison at the end is true for halves alone, which are rare: the processor guesses it right.
+ * floor (value + 0.5) in doubles. Masks have many taps, and are rounded many times; floor() takes three times as long.
+ * The comparison at the end is true for halves alone, which are rare: the processor guesses it right.
  */
 static inline double
 convolve_round_half_up (double value)
@@ -58,8 +58,8 @@ convolve_fineness (int bits)
 void convolve_analysis_init (ConvolveAnalysis *a, const ConvolveArithmeticInput *input);
 
 /*
- * The starts: the offset, and the middle times what the integers miss of the sum of taps. `sum` is that of the integer taps in
- * code values; `known` is what totals have too much, and is taken off.
+ * The starts: the offset, and the middle times what the integers miss of the sum of taps. `sum` is that of the integer
+ * taps in code values; `known` is what totals have too much, and is taken off.
  */
 void convolve_set_starts (const ConvolveAnalysis *a, int bits, double sum, double known,
     ConvolveArithmetic *arithmetic);

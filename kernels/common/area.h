@@ -147,8 +147,8 @@ convolve_mean (uint64_t sum, uint64_t count)
 }
 
 /*
- * The arithmetic of a blur, as convolve_region.h defines it. The factor is 2^bits, and depth is that of the samples: c, r
- * and b have 16 bits.
+ * The arithmetic of a blur, as convolve_region.h defines it. The factor is 2^bits, and depth is that of the samples: c,
+ * r and b have 16 bits.
  */
 static CONVOLVE_BOTH int
 convolve_blur_bits (const ConvolveBlur *blur)
@@ -168,7 +168,9 @@ convolve_widen (ConvolveRect rect, int across, int down)
   return wide;
 }
 
-/* The pixels of the shrunk picture that the plane's region is made from, with one more on each side for interpolation. */
+/*
+ * The pixels of the shrunk picture that the plane's region is made from, with one more on each side for interpolation.
+ */
 static CONVOLVE_BOTH ConvolveRect
 convolve_blur_result (const ConvolveBlur *blur, const ConvolvePlane *plane)
 {
@@ -212,7 +214,8 @@ convolve_blur_coarse (uint16_t b, int depth)
 }
 
 /*
- * The two pixels of b around a sample, in one direction. With centres at halves, sample i lies at (2 i + 1) / (2 factor)
+ * The two pixels of b around a sample, in one direction. With centres at halves, sample i lies at (2 i + 1) / (2
+ * factor)
  * - 1/2 in b; weight is that of the second one, of 2 factor.
  */
 typedef struct

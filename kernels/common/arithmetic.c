@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The choice of integers for masks that are not integers themselves. kernels/README.md, "The same bytes everywhere", has the
- * same in words.
+ * The choice of integers for masks that are not integers themselves. kernels/README.md, "The same bytes everywhere",
+ * has the same in words.
  *
- * The choice must be the same on every machine. So only + - * / and floor () of doubles are used here, in the order that is
- * written, and scaling by powers of two; no function whose last bit depends on the machine's library. Of
+ * The choice must be the same on every machine. So only + - * / and floor () of doubles are used here, in the order
+ * that is written, and scaling by powers of two; no function whose last bit depends on the machine's library. Of
  * candidates with equal errors the first one is taken.
  */
 #include "common/arithmetic.h"
@@ -23,8 +23,8 @@
 /* --- ONE_STEP --- */
 
 /*
- * The taps at 2^bits of a code value. Returns their error: c times the sum of what each tap misses, and the rounding of the
- * start. *magnitudes becomes the sum of their magnitudes, and *peak the largest of these.
+ * The taps at 2^bits of a code value. Returns their error: c times the sum of what each tap misses, and the rounding of
+ * the start. *magnitudes becomes the sum of their magnitudes, and *peak the largest of these.
  */
 static double
 round_taps (const ConvolveAnalysis *a, int bits, double *integers, double *magnitudes, double *peak)
@@ -143,8 +143,8 @@ choose_one_step (const ConvolveAnalysis *a, ConvolveArithmetic *arithmetic, doub
 /* --- the choice --- */
 
 /*
- * For samples of up to 12 bits: a box in one step; a product as such; then sums that float holds, a product with a tap at
- * the centre, several products of large masks; and one step of two or three digits.
+ * For samples of up to 12 bits: a box in one step; a product as such; then sums that float holds, a product with a tap
+ * at the centre, several products of large masks; and one step of two or three digits.
  */
 static void
 choose_shallow (const ConvolveAnalysis *a, ConvolveDecomposition *d, ConvolveArithmetic *arithmetic, double *integers,
@@ -175,8 +175,8 @@ choose_shallow (const ConvolveAnalysis *a, ConvolveDecomposition *d, ConvolveAri
 }
 
 /*
- * For samples of 13 to 16 bits: integers of 16 bits do not hold products, and three digits cost small masks more than they
- * may. Large masks without structure, and boxes, take one step.
+ * For samples of 13 to 16 bits: integers of 16 bits do not hold products, and three digits cost small masks more than
+ * they may. Large masks without structure, and boxes, take one step.
  */
 static void
 choose_deep (const ConvolveAnalysis *a, ConvolveDecomposition *d, ConvolveArithmetic *arithmetic, double *integers)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The arithmetic of a plan: which integers its taps become, what is rounded where, and how the last step rounds. The mask,
- * the depth of the samples, their zero levels and the offset decide it, and nothing else. Every variant that follows it
- * gives the same bytes. kernels/README.md, "The same bytes everywhere", says the same in words.
+ * The arithmetic of a plan: which integers its taps become, what is rounded where, and how the last step rounds. The
+ * mask, the depth of the samples, their zero levels and the offset decide it, and nothing else. Every variant that
+ * follows it gives the same bytes. kernels/README.md, "The same bytes everywhere", says the same in words.
  *
- * The words: M is the largest sample, 2^depth - 1. c is the middle, 2^(depth - 1). w are the taps divided by the divisor. s are
- * samples, without the zero level taken off. floor (x / 2^n) is an arithmetic shift to the right.
+ * The words: M is the largest sample, 2^depth - 1. c is the middle, 2^(depth - 1). w are the taps divided by the
+ * divisor. s are samples, without the zero level taken off. floor (x / 2^n) is an arithmetic shift to the right.
  *
  * ONE_STEP     S = sum of t * s
  *              result = clamp (floor ((S + start) / 2^bits))
@@ -80,8 +80,8 @@ typedef struct
 } ConvolveArithmeticInput;
 
 /*
- * Chooses ONE_STEP, PRODUCTS or FREE. integers gets the taps t of ONE_STEP, width * height of them; *exact_in_float is true
- * where every partial sum of ONE_STEP, the start included, is below 2^24. False where memory is short.
+ * Chooses ONE_STEP, PRODUCTS or FREE. integers gets the taps t of ONE_STEP, width * height of them; *exact_in_float is
+ * true where every partial sum of ONE_STEP, the start included, is below 2^24. False where memory is short.
  */
 bool convolve_arithmetic_choose (const ConvolveArithmeticInput *input, ConvolveArithmetic *arithmetic, double *integers,
     bool *exact_in_float);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The work that a batch has collected. batch.c collects it and does it on the host; cuda/regions/batch.cu does it on a device. */
+/*
+ * The work that a batch has collected. batch.c collects it and does it on the host; cuda/regions/batch.cu does it on a
+ * device.
+ */
 #ifndef CONVOLVE_COMMON_BATCH_H
 #define CONVOLVE_COMMON_BATCH_H
 

@@ -7,8 +7,8 @@
 #include "convolve_region.h"
 
 /*
- * The weights as integers, without zeros on both ends: their number. 0 where one weight at an end is all: its integer has
- * one bit more than the loops take, but for a vector of one weight.
+ * The weights as integers, without zeros on both ends: their number. 0 where one weight at an end is all: its integer
+ * has one bit more than the loops take, but for a vector of one weight.
  */
 static int
 round_vector (const double *from, int count, double total, uint16_t *to)

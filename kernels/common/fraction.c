@@ -17,7 +17,9 @@ convolve_common_divisor (double a, double b)
   return a;
 }
 
-/* By continued fractions. So the ratios of the weights 0.1 0.2 0.1 are found to be 1 2 1, although no decimal is exact. */
+/*
+ * By continued fractions. So the ratios of the weights 0.1 0.2 0.1 are found to be 1 2 1, although no decimal is exact.
+ */
 bool
 convolve_fraction_near (double value, double limit, ConvolveFraction *fraction)
 {

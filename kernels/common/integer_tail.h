@@ -13,17 +13,17 @@ extern "C"
 
 /*
  * Finds the tail for this plan. A sum of integers is begun at `start`, and its bits are read as a float. This float
- * times scale plus offset, rounded down, is CONVOLVE_MAGIC plus the result, before the result is clamped to 0 .. 255. The
- * tail is exact for every picture. False, with the reason, where there is no such tail.
+ * times scale plus offset, rounded down, is CONVOLVE_MAGIC plus the result, before the result is clamped to 0 .. 255.
+ * The tail is exact for every picture. False, with the reason, where there is no such tail.
  */
 bool convolve_integer_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tail, const char **reason);
 
 /*
  * Finds the tail for samples of more than 8 bits. A sum of integers is begun at `start`. This sum times scale plus
- * offset, rounded down, is CONVOLVE_MAGIC plus the result, before the result is clamped. Every sum on the way is an integer
- * below 2^24, with any order of the products. Where samples fill their 16 bits at the top, the result has its factor
- * 2^shift, and below that bits of a fraction, which are to be cleared; the samples that are summed have no factor.
- * Other samples have no unused bits below them.
+ * offset, rounded down, is CONVOLVE_MAGIC plus the result, before the result is clamped. Every sum on the way is an
+ * integer below 2^24, with any order of the products. Where samples fill their 16 bits at the top, the result has its
+ * factor 2^shift, and below that bits of a fraction, which are to be cleared; the samples that are summed have no
+ * factor. Other samples have no unused bits below them.
  */
 bool convolve_deep_tail_choose (const ConvolvePlan *plan, ConvolveIntegerTail *tail, const char **reason);
 

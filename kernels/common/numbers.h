@@ -17,8 +17,8 @@
 #define CONVOLVE_2_23_BITS 0x4B000000
 
 /*
- * The float 1.5 * 2^23 and its bits. A float that this is added to is rounded to an integer n between -LIMIT and LIMIT, and the
- * bits of the sum are BITS + n: no conversion is needed, and n may be negative.
+ * The float 1.5 * 2^23 and its bits. A float that this is added to is rounded to an integer n between -LIMIT and LIMIT,
+ * and the bits of the sum are BITS + n: no conversion is needed, and n may be negative.
  */
 #define CONVOLVE_MAGIC 12582912.0f
 #define CONVOLVE_MAGIC_BITS 0x4B400000

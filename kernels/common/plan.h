@@ -31,8 +31,8 @@ typedef struct
 } ConvolveTail;
 
 /*
- * The taps that fit the parameters of one kernel launch. These are 32,764 bytes from compute capability 7.0 and CUDA 12.1
- * on, and the image takes its part of them.
+ * The taps that fit the parameters of one kernel launch. These are 32,764 bytes from compute capability 7.0 and CUDA
+ * 12.1 on, and the image takes its part of them.
  */
 #define CONVOLVE_MAX_PARAMETER_TAPS 8100
 
@@ -105,8 +105,8 @@ struct ConvolvePlan
 
   /*
    * Of a plain mask, n_parts is 0. Otherwise the plan's own taps and tail are those of the first set, `exact` speaks of
-   * the whole combination, and parts has a plan for each set, with taps and tail alone. An absolute value is the largest
-   * of two parts: the set and its negative.
+   * the whole combination, and parts has a plan for each set, with taps and tail alone. An absolute value is the
+   * largest of two parts: the set and its negative.
    */
   ConvolveCombination combination;
   int n_parts;
@@ -142,9 +142,9 @@ typedef struct ConvolveVariant
   bool does_products; /* follows the arithmetic PRODUCTS; every variant that accepts a plan of ONE_STEP follows that */
 
   /*
-   * Whether the variant can compute the plan's mask on its pixels: exact, never a guess. False with the reason, a sentence
-   * about the mask, the pixels or the device without a capital letter and a full stop. NULL: the variant computes every
-   * mask.
+   * Whether the variant can compute the plan's mask on its pixels: exact, never a guess. False with the reason, a
+   * sentence about the mask, the pixels or the device without a capital letter and a full stop. NULL: the variant
+   * computes every mask.
    */
   bool (*accepts) (const ConvolvePlan *plan, ConvolveFound *found, const char **reason);
   ConvolveStatus (*prepare) (ConvolvePlan *plan, ConvolveError *error); /* derives the rest on the host; or NULL */
@@ -156,9 +156,9 @@ typedef struct ConvolveVariant
 } ConvolveVariant;
 
 /*
- * For a variant on a CUDA device, by the stem of its files: CONVOLVE_DEVICE_FUNCTIONS (tensor); declares the two functions
- * of its .cu file, and CONVOLVE_ON_DEVICE (tensor) puts them into its row. A build without CUDA has neither. The device
- * that the tests make of host memory runs all variants by one function of its own.
+ * For a variant on a CUDA device, by the stem of its files: CONVOLVE_DEVICE_FUNCTIONS (tensor); declares the two
+ * functions of its .cu file, and CONVOLVE_ON_DEVICE (tensor) puts them into its row. A build without CUDA has neither.
+ * The device that the tests make of host memory runs all variants by one function of its own.
  */
 #ifdef __cplusplus
 #define CONVOLVE_EXTERN_C extern "C"
@@ -215,7 +215,10 @@ convolve_plan_is_free (const ConvolvePlan *plan)
   return plan->n_parts == 0 && plan->arithmetic.kind == CONVOLVE_ARITHMETIC_FREE;
 }
 
-/* Whether a variant that accepts the plan computes the plan's arithmetic, and so the same bytes as every other such one. */
+/*
+ * Whether a variant that accepts the plan computes the plan's arithmetic, and so the same bytes as every other such
+ * one.
+ */
 static inline bool
 convolve_variant_follows (const ConvolveVariant *variant, const ConvolvePlan *plan)
 {
@@ -229,7 +232,9 @@ extern const ConvolveVariant *const convolve_variants[];
 ConvolveStatus convolve_fail (ConvolveError *error, ConvolveStatus status, int native, const char *format, ...)
     __attribute__ ((format (printf, 4, 5)));
 
-/* INVALID where an argument is outside its documented range; otherwise OK. convolve_check_plane() needs a good pixel. */
+/*
+ * INVALID where an argument is outside its documented range; otherwise OK. convolve_check_plane() needs a good pixel.
+ */
 ConvolveStatus convolve_check_pixel (const ConvolvePixel *pixel, ConvolveError *error);
 ConvolveStatus convolve_check_plane (const ConvolvePixel *pixel, const ConvolvePlane *plane, ConvolveError *error);
 

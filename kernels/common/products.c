@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The integers of masks that are columns times rows. arithmetic.c chooses among these and others; what it says of numbers that
- * are the same on every machine holds here, too.
+ * The integers of masks that are columns times rows. arithmetic.c chooses among these and others; what it says of
+ * numbers that are the same on every machine holds here, too.
  */
 #include "common/products.h"
 
@@ -124,8 +124,8 @@ least_error (const ConvolveAnalysis *a, double column_magnitudes, const Convolve
 }
 
 /*
- * The first scale of row sums, from the finest down, with which product k is worth its share of the error; otherwise the one
- * with the least error. *has_share tells which. False where none fits.
+ * The first scale of row sums, from the finest down, with which product k is worth its share of the error; otherwise
+ * the one with the least error. *has_share tells which. False where none fits.
  */
 static bool
 find_product (const ConvolveAnalysis *a, const ConvolveDecomposition *d, int k, int bits, bool short_rows, double share,
@@ -199,8 +199,8 @@ find_centre (const ConvolveAnalysis *a, int bits, const ConvolveArithmetic *arit
 }
 
 /*
- * Tries the products at 2^bits of a code value: each with the first scale that is worth its part of the error, or, where
- * `least`, each with the least error. *are_least tells whether all have the least error in any case.
+ * Tries the products at 2^bits of a code value: each with the first scale that is worth its part of the error, or,
+ * where `least`, each with the least error. *are_least tells whether all have the least error in any case.
  */
 static bool
 try_products_by (const ConvolveAnalysis *a, const ConvolveDecomposition *d, int bits, bool short_rows, bool least,

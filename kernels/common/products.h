@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The choice of integers for masks that are columns times rows. The names are those of kernels/README.md, "The same bytes
- * everywhere".
+ * The choice of integers for masks that are columns times rows. The names are those of kernels/README.md, "The same
+ * bytes everywhere".
  */
 #ifndef CONVOLVE_COMMON_PRODUCTS_H
 #define CONVOLVE_COMMON_PRODUCTS_H
@@ -38,14 +38,14 @@ typedef struct
 bool convolve_find_factors (const ConvolveAnalysis *a, const double *taps, ConvolveDecomposition *d);
 
 /*
- * One product and a tap of its own at the centre, as unsharp has: the centre that makes the neighbours a product is put in
- * its place while the factors are found. taps is room for the mask. False where there are no such two.
+ * One product and a tap of its own at the centre, as unsharp has: the centre that makes the neighbours a product is put
+ * in its place while the factors are found. taps is room for the mask. False where there are no such two.
  */
 bool convolve_find_factors_beside_centre (const ConvolveAnalysis *a, double *taps, ConvolveDecomposition *d);
 
 /*
- * Chooses the integers of the products: short row sums before long ones, and narrow totals before wide ones. False where none
- * are good.
+ * Chooses the integers of the products: short row sums before long ones, and narrow totals before wide ones. False
+ * where none are good.
  */
 bool convolve_choose_products (const ConvolveAnalysis *a, ConvolveDecomposition *d, ConvolveArithmetic *arithmetic);
 

@@ -11,10 +11,11 @@
  *
  *   1 / (w^2 * (sqrt (N) + t)) >= 1 / (w^2 * 2 T)
  *
- * Here sqrt (N) < t is the case that matters, and T is the largest threshold that any result has to be compared with. In
- * code values this gap is g = p / q / (w^2 * 2 T). Half a gap is added to the offset. If all roundings near a threshold
- * add up to less than half a gap, a value on its threshold ends up above, a value below stays below, and truncation is
- * exact. Root, product and sum never decrease when N grows, so values far from a threshold are on the right side, too.
+ * Here sqrt (N) < t is the case that matters, and T is the largest threshold that any result has to be compared with.
+ * In code values this gap is g = p / q / (w^2 * 2 T). Half a gap is added to the offset. If all roundings near a
+ * threshold add up to less than half a gap, a value on its threshold ends up above, a value below stays below, and
+ * truncation is exact. Root, product and sum never decrease when N grows, so values far from a threshold are on the
+ * right side, too.
  *
  * An example: sobel with 8 bits has scale 1, b = 1/2, thresholds r - 1/2 and T = 254.5. w is 2, and the gap 1/2036. In
  * single precision the roundings add up to 1/32000 there. With 16 bits the gap is 2^-19, and double is taken. Where
@@ -101,8 +102,8 @@ largest_root (const ConvolvePlan *plan)
 }
 
 /*
- * Bounds the roundings near a threshold, in code values: of the root, of the scale, of their product, which is exact for
- * a power of two, and of the sum, which is at most maximum + 1. That of the offset is known.
+ * Bounds the roundings near a threshold, in code values: of the root, of the scale, of their product, which is exact
+ * for a power of two, and of the sum, which is at most maximum + 1. That of the offset is known.
  */
 static double
 rounding_errors (const ConvolveRoot *root, double product, bool single)
@@ -121,8 +122,8 @@ rounding_errors (const ConvolveRoot *root, double product, bool single)
 }
 
 /*
- * Bounds the roundings near a threshold of convolve_root_near (): of the root, of the scale, of the sum, and of near_factor,
- * which is 1 unit below maximum + 1.
+ * Bounds the roundings near a threshold of convolve_root_near (): of the root, of the scale, of the sum, and of
+ * near_factor, which is 1 unit below maximum + 1.
  */
 static double
 near_errors (const ConvolveRoot *root, double product)
@@ -149,11 +150,11 @@ choose_near (ConvolveRoot *root, double product, double tolerance)
 }
 
 /*
- * The guess of convolve_root_pair () is moved down by the largest error of what is rounded down, so that the guess is never
- * too large. With thresholds that are multiples of 1 / halves, the multiple m is halves * numerator, and m times the
- * threshold of r is (halves * r - halves * base) * denominator. All numbers stay below 2^23, so that sums and differences of
- * two are integers below 2^24. The last bound is that of what is left near the threshold, where L is wrong by less than two
- * samples.
+ * The guess of convolve_root_pair () is moved down by the largest error of what is rounded down, so that the guess is
+ * never too large. With thresholds that are multiples of 1 / halves, the multiple m is halves * numerator, and m times
+ * the threshold of r is (halves * r - halves * base) * denominator. All numbers stay below 2^23, so that sums and
+ * differences of two are integers below 2^24. The last bound is that of what is left near the threshold, where L is
+ * wrong by less than two samples.
  */
 static void
 choose_pair (ConvolvePlan *plan, double halves, double product)

@@ -40,8 +40,8 @@
 
 /*
  * The largest relative error of a root from which convolve_root_near () and convolve_root_pair () make a sample, in
- * units of 2^-24. The squares are added in single precision, which is 4 units for eight sets. The root itself may be wrong
- * by 4 units, and PTX promises 2 of sqrt.approx.f32.
+ * units of 2^-24. The squares are added in single precision, which is 4 units for eight sets. The root itself may be
+ * wrong by 4 units, and PTX promises 2 of sqrt.approx.f32.
  */
 #define CONVOLVE_NEAR_UNITS 8
 
@@ -120,8 +120,8 @@ convolve_root_float (const ConvolveRoot *root, int sample, float squares)
 }
 
 /*
- * share * factor rounded down to an integer, plus CONVOLVE_MAGIC, for the share that near * scale + offset is, clamped to
- * 0 .. 1, because an instruction does that at no cost. factor is below 2^16.
+ * share * factor rounded down to an integer, plus CONVOLVE_MAGIC, for the share that near * scale + offset is, clamped
+ * to 0 .. 1, because an instruction does that at no cost. factor is below 2^16.
  */
 static CONVOLVE_BOTH float
 convolve_root_floor (float near, float scale, float offset, float factor)
@@ -137,8 +137,8 @@ convolve_root_floor (float near, float scale, float offset, float factor)
 }
 
 /*
- * Where near_is_right: the sample, as CONVOLVE_ROOT_LOW () takes it from the result. near_factor is the last number before
- * maximum + 1, so that a share of 1 becomes the maximum.
+ * Where near_is_right: the sample, as CONVOLVE_ROOT_LOW () takes it from the result. near_factor is the last number
+ * before maximum + 1, so that a share of 1 becomes the maximum.
  */
 static CONVOLVE_BOTH float
 convolve_root_near (const ConvolveRoot *root, int sample, float near)
@@ -147,9 +147,9 @@ convolve_root_near (const ConvolveRoot *root, int sample, float near)
 }
 
 /*
- * Where pair_is_right: the sample of two values, both times pair_multiple, whose root is about near. A guess that is never
- * too large, and too small by 1 at most, is corrected by one comparison. With m the multiple and L = m * t, where t is the
- * threshold of the next sample,
+ * Where pair_is_right: the sample of two values, both times pair_multiple, whose root is about near. A guess that is
+ * never too large, and too small by 1 at most, is corrected by one comparison. With m the multiple and L = m * t, where
+ * t is the threshold of the next sample,
  *
  *   L^2 - a^2 - b^2 = (L - a) (L + a) - b^2
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The analysis of a mask, once for each plan: whether its taps are integers, which arithmetic the plan has if not, whether
- * the mask is a product of a column and a row, and which precision keeps the promise of convolve.h. Errors are bounded
- * from the taps, never measured. Where the bound for float is above the budget, sums and tail are in double.
+ * The analysis of a mask, once for each plan: whether its taps are integers, which arithmetic the plan has if not,
+ * whether the mask is a product of a column and a row, and which precision keeps the promise of convolve.h. Errors are
+ * bounded from the taps, never measured. Where the bound for float is above the budget, sums and tail are in double.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +14,9 @@
 
 #define MOST_MULTIPLE 4 /* of integers whose ratios ONE_STEP keeps, see find_multiples () */
 /*
- * ConvolveArithmeticInput.budget counts a tap's error times half of the range, because the start puts the middle right. The
- * values of a magnitude have no start, and a sample may lie the whole range from the zero level: half of the budget is left.
+ * ConvolveArithmeticInput.budget counts a tap's error times half of the range, because the start puts the middle right.
+ * The values of a magnitude have no start, and a sample may lie the whole range from the zero level: half of the budget
+ * is left.
  */
 #define FROM_ZERO_LEVEL 0.5
 #define LARGEST_GAIN 1048576.0 /* of a mask: the sum of the magnitudes of its taps, divided by the divisor */
@@ -267,8 +268,10 @@ find_multiples (const double *integers, int count, int *multiples)
   return true;
 }
 
-/* Chooses the arithmetic of taps that are no integers, or integers with large sums. values has the integers, and becomes the taps of ONE_STEP or
- * the given ones. */
+/*
+ * Chooses the arithmetic of taps that are no integers, or integers with large sums. values has the integers, and
+ * becomes the taps of ONE_STEP or the given ones.
+ */
 static bool
 choose_arithmetic (ConvolvePlan *plan, const ConvolveMask *mask, bool are_integers, bool one_step, double *values)
 {

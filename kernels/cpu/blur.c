@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Wide blurs on the CPU. The part of the shrunk picture that a region needs is called its cell: the result's pixels, with
- * as many around them as the weights reach. Samples of a pixel lie side by side in the cell and in the result.
+ * Wide blurs on the CPU. The part of the shrunk picture that a region needs is called its cell: the result's pixels,
+ * with as many around them as the weights reach. Samples of a pixel lie side by side in the cell and in the result.
  */
 #include "cpu/blur.h"
 
@@ -22,8 +22,8 @@
 /* --- the cell --- */
 
 /*
- * A blur of one region. Rows of c, r and b have `count` numbers each and room for CONVOLVE_CPU_PADDING more, as the loops
- * of cpu/level.h need it.
+ * A blur of one region. Rows of c, r and b have `count` numbers each and room for CONVOLVE_CPU_PADDING more, as the
+ * loops of cpu/level.h need it.
  */
 typedef struct
 {

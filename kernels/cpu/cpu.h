@@ -2,12 +2,12 @@
 /*
  * The variant cpu: threads and vector instructions on the host.
  *
- * When a plan is made, cpu/prepare.c chooses a path: the cheapest way to compute the plan's arithmetic, or, where that is
- * FREE, the cheapest one whose error, bounded from the taps, keeps the promise of convolve.h. A second path may be prepared
- * for large regions. For each plane, cpu/cut.c chooses one of the two and cuts the region into jobs, which the threads of a
- * pool take. A job keeps the rows under the mask in a ring, converted and with the boundary applied, and the path moves down
- * the job row by row. Each path is a row of cpu/paths.h, in a file cpu/path_*.c. The loops over a row of elements are in
- * cpu/level_tmpl.c, compiled once for each instruction set.
+ * When a plan is made, cpu/prepare.c chooses a path: the cheapest way to compute the plan's arithmetic, or, where that
+ * is FREE, the cheapest one whose error, bounded from the taps, keeps the promise of convolve.h. A second path may be
+ * prepared for large regions. For each plane, cpu/cut.c chooses one of the two and cuts the region into jobs, which the
+ * threads of a pool take. A job keeps the rows under the mask in a ring, converted and with the boundary applied, and
+ * the path moves down the job row by row. Each path is a row of cpu/paths.h, in a file cpu/path_*.c. The loops over a
+ * row of elements are in cpu/level_tmpl.c, compiled once for each instruction set.
  *
  * Words
  *
@@ -20,7 +20,7 @@
  *   term            in a sum, the pairs of one row times one pair of taps
  *   group           terms that have a 32-bit sum of their own. Sums of groups are added up exactly: ConvolveWideTerms
  *   product         a column of taps times a row of taps; a factored mask is a sum of up to CONVOLVE_MAX_RANK products
- *   fold            of a product whose row is symmetric: samples that have the same tap are added before they are multiplied
+ *   fold            of a product whose row is symmetric: samples that have the same tap are added before the product
  *   few floats      a sum of few taps in float, of a mask or of a column or row, whose loop is unrolled
  *   set             taps of a mask that combines several of them; a part is a set as a plan of its own
  *   couple          two sets whose 16-bit sums are made together

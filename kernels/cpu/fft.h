@@ -5,16 +5,19 @@
  * transforms only where the bound is below 1/2. The results, rounded, are then the exact sums, on every machine and
  * however the plane is cut.
  *
- * Taps that are too large for this are cut into two digits, upper * 2^place + lower. A pass convolves two squares at once, one
- * as the real and one as the imaginary part, with one digit of one part of the mask. The passes of all lower digits come
- * first.
+ * Taps that are too large for this are cut into two digits, upper * 2^place + lower. A pass convolves two squares at
+ * once, one as the real and one as the imaginary part, with one digit of one part of the mask. The passes of all lower
+ * digits come first.
  */
 #ifndef CONVOLVE_CPU_FFT_H
 #define CONVOLVE_CPU_FFT_H
 
 #include "cpu/level.h"
 
-/* A mask as spectra of its parts. A part is at most half a square wide and high, so that at least half of both are outputs. */
+/*
+ * A mask as spectra of its parts. A part is at most half a square wide and high, so that at least half of both are
+ * outputs.
+ */
 typedef struct
 {
   int across, down;                      /* numbers of parts */
@@ -39,7 +42,10 @@ void convolve_cpu_fft_free (ConvolveCpuFft *fft); /* NULL is allowed */
  */
 double convolve_cpu_fft_error (double middle, double taps_norm);
 
-/* A digit of a tap. The upper one is 0 where place is 0, and the lower one has `place` bits, its sign included, otherwise. */
+/*
+ * A digit of a tap. The upper one is 0 where place is 0, and the lower one has `place` bits, its sign included,
+ * otherwise.
+ */
 double convolve_cpu_fft_digit (double tap, int place, bool upper);
 
 /*

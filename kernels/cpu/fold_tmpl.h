@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One product whose row is symmetric, for two rows of outputs at a time. Row sums go from registers straight into the sums of
- * columns. The pairs of a ring stay in the order that join_shorts () gives them, which pack_joined () undoes at the end.
+ * One product whose row is symmetric, for two rows of outputs at a time. Row sums go from registers straight into the
+ * sums of columns. The pairs of a ring stay in the order that join_shorts () gives them, which pack_joined () undoes at
+ * the end.
  */
 #ifndef CONVOLVE_CPU_FOLD_TMPL_H
 #define CONVOLVE_CPU_FOLD_TMPL_H
@@ -77,7 +78,9 @@ fold_two_rows (const ConvolveFold *fold, int width, const uint16_t *const rows[2
     pairs[half] = pair_sums (sums[0][half], sums[1][half], fold->cut);
 }
 
-/* Calls with constants are inlined, and their loops over taps unrolled. n is the number of pairs of rows in the ring. */
+/*
+ * Calls with constants are inlined, and their loops over taps unrolled. n is the number of pairs of rows in the ring.
+ */
 static inline __attribute__ ((always_inline)) void
 do_fold_rows (const ConvolveFold *fold, int width, int n, const uint16_t *const rows[2], int count,
     ConvolvePair *const *ring, uint16_t *const values[2])

@@ -35,8 +35,8 @@ bool convolve_cpu_can_shift (const ConvolveCpuAnalysis *a, int bits, ConvolveRan
 int convolve_cpu_exact_bits (const ConvolveCpuAnalysis *a, ConvolveRange sums);
 
 /*
- * Sets how sums become values: by a shift of `bits`, for an absolute value the larger one of a sum's shift and its negative's,
- * or by the tail where bits is -1 or the sums are combined otherwise.
+ * Sets how sums become values: by a shift of `bits`, for an absolute value the larger one of a sum's shift and its
+ * negative's, or by the tail where bits is -1 or the sums are combined otherwise.
  */
 void convolve_cpu_set_end (const ConvolveCpuAnalysis *a, int bits);
 

@@ -83,8 +83,8 @@ void convolve_cpu_fill_row (const ConvolveCpuJob *job, const double *offsets, vo
 void convolve_cpu_fill_offsets (const ConvolveCpuJob *job);
 
 /*
- * Prepares a job for this rectangle, by what a ConvolveCpuCut chose, with its buffers in memory, which is aligned to 64 bytes. Returns the number of
- * bytes that the buffers take. With memory NULL, the buffers are only measured.
+ * Prepares a job for this rectangle, by what a ConvolveCpuCut chose, with its buffers in memory, which is aligned to 64
+ * bytes. Returns the number of bytes that the buffers take. With memory NULL, the buffers are only measured.
  */
 size_t convolve_cpu_job_init (ConvolveCpuJob *job, const ConvolveCpu *cpu, const ConvolvePlan *plan,
     const ConvolvePlane *plane, ConvolveRect rectangle, void *memory);

@@ -115,8 +115,8 @@ typedef struct
 #define CONVOLVE_FOLD_TERMS 4
 
 /*
- * A product whose row is symmetric. A folded row has the sums of the first and the last element under the mask, of the second and
- * the last but one, and so on, and then the middle element. So it needs half of the taps.
+ * A product whose row is symmetric. A folded row has the sums of the first and the last element under the mask, of the
+ * second and the last but one, and so on, and then the middle element. So it needs half of the taps.
  */
 typedef struct
 {
@@ -150,8 +150,8 @@ typedef struct
   void (*store) (const ConvolvePixel *pixel, const uint16_t *values, int pixels, const uint8_t *source,
       uint8_t *destination);
   /*
-   * Writes each value as a byte, or as a word after a shift to the left, with stores that bypass the caches. settle makes these
-   * visible to other threads.
+   * Writes each value as a byte, or as a word after a shift to the left, with stores that bypass the caches. settle
+   * makes these visible to other threads.
    */
   void (*stream) (const uint16_t *values, int count, uint8_t *destination);
   void (*stream_words) (const uint16_t *values, int count, int shift, uint8_t *destination);
@@ -190,8 +190,8 @@ typedef struct
 
   /*
    * Pairs of (sum + start) >> cut, of two rows of inputs, modulo 2^16. The terms are those of one row.
-   *   row_sums_of_neighbours   rows of plain elements, which are read as pairs from memory; a term serves an even element
-   *                            and the odd one after it
+   *   row_sums_of_neighbours   rows of plain elements, which are read as pairs from memory; a term serves an even
+   *                            element and the odd one after it
    *   row_sums_of_pairs        rows of pairs, by the terms' upper taps
    *   row_sums_apart           the same, but the elements of a pair lie `samples` apart in plain rows
    */
@@ -202,8 +202,9 @@ typedef struct
   void (*row_sums_apart) (const ConvolveTerms *terms, const uint16_t *const *rows, int samples, int count,
       int32_t start, int cut, ConvolvePair *pairs);
   /*
-   * The same for a product that is folded: the row sums of two rows of inputs become the newest pairs of the ring, which are the
-   * last of n. Their order within the ring is the level's own. With values, two rows of outputs are made of the ring.
+   * The same for a product that is folded: the row sums of two rows of inputs become the newest pairs of the ring,
+   * which are the last of n. Their order within the ring is the level's own. With values, two rows of outputs are made
+   * of the ring.
    */
   void (*fold_rows) (const ConvolveFold *fold, const uint16_t *const rows[2], int count, ConvolvePair *const *ring,
       uint16_t *const values[2]);
@@ -246,8 +247,8 @@ typedef struct
       double *sums);
 
   /*
-   * The same sums of few taps, n of them, see CONVOLVE_FEW_FLOATS. Tap k multiplies at[k][i] for output i. Sums become values: times
-   * scale, plus the offset, which 32 bits hold, truncated and clamped to 0 .. maximum.
+   * The same sums of few taps, n of them, see CONVOLVE_FEW_FLOATS. Tap k multiplies at[k][i] for output i. Sums become
+   * values: times scale, plus the offset, which 32 bits hold, truncated and clamped to 0 .. maximum.
    */
   void (*sum_few_floats) (const float *taps, int n, const float *const *at, int count, float *sums);
   void (*values_of_few_floats) (const float *taps, int n, const float *const *at, int count, float scale, float offset,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Equal taps, but for those at the edges, as in a box whose sides are no odd numbers: running sums of the columns, and windows
- * of these. The tail's scale takes the tap in, which is exact where the tap is an integer. Where 31 bits do not hold a
- * window's sum, the values are less the middle.
+ * Equal taps, but for those at the edges, as in a box whose sides are no odd numbers: running sums of the columns, and
+ * windows of these. The tail's scale takes the tap in, which is exact where the tap is an integer. Where 31 bits do not
+ * hold a window's sum, the values are less the middle.
  */
 #include <math.h>
 #include <string.h>
@@ -124,7 +124,10 @@ take_box (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
     job->inner_values[i] = convolve_cpu_take (arena, length, sizeof (uint16_t));
 }
 
-/* The rows that enter and leave the column sums. With edges, [0] is for all taps of a column and [1] for the inner taps. */
+/*
+ * The rows that enter and leave the column sums. With edges, [0] is for all taps of a column and [1] for the inner
+ * taps.
+ */
 typedef struct
 {
   uint16_t *entering[2], *leaving[2];
@@ -139,7 +142,10 @@ swap (uint16_t *rows[2])
   rows[1] = first;
 }
 
-/* Moves the window one row down. A row enters the inner taps one step after it enters all taps, and leaves them one step before. */
+/*
+ * Moves the window one row down. A row enters the inner taps one step after it enters all taps, and leaves them one
+ * step before.
+ */
 static void
 slide (const ConvolveCpuJob *job, int entering, int leaving, bool leaves, BoxRows *rows)
 {
@@ -238,7 +244,10 @@ is_right (const ConvolvePlan *plan, const ConvolveQuotient *quotient, int64_t mo
   return true;
 }
 
-/* A factor of 16 bits has an error, and the start with it decides whether all quotients are right: all near ones are tried. */
+/*
+ * A factor of 16 bits has an error, and the start with it decides whether all quotients are right: all near ones are
+ * tried.
+ */
 static bool
 find_quotient (const ConvolvePlan *plan, int64_t most, ConvolveQuotient *quotient)
 {
@@ -260,7 +269,9 @@ find_quotient (const ConvolvePlan *plan, int64_t most, ConvolveQuotient *quotien
   return false;
 }
 
-/* In an exact plan, every path gives the value of the tail in double. Values that have to be clamped have no quotient. */
+/*
+ * In an exact plan, every path gives the value of the tail in double. Values that have to be clamped have no quotient.
+ */
 static bool
 is_small_box (const ConvolveCpuAnalysis *a, ConvolveQuotient *quotient)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Large masks without structure, of integers whose sums the Fourier transforms of cpu/fft.h give exactly: two squares of
- * samples at a time, one below the other.
+ * Large masks without structure, of integers whose sums the Fourier transforms of cpu/fft.h give exactly: two squares
+ * of samples at a time, one below the other.
  */
 #include <math.h>
 #include <string.h>

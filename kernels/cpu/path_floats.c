@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sums in floating point, of the mask or of its factors: how many roundings each product goes through, the end, and one order
- * of additions for each output, whose roundings are counted here.
+ * Sums in floating point, of the mask or of its factors: how many roundings each product goes through, the end, and one
+ * order of additions for each output, whose roundings are counted here.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -301,8 +301,9 @@ are_few (int taps)
 }
 
 /*
- * Whether the tail is one that the loops for few taps have: results fit 32 bits before they are clamped, of sums up to twice
- * the middle times the gain. Half of that leaves room for all roundings. One offset serves all samples of a pixel.
+ * Whether the tail is one that the loops for few taps have: results fit 32 bits before they are clamped, of sums up to
+ * twice the middle times the gain. Half of that leaves room for all roundings. One offset serves all samples of a
+ * pixel.
  */
 static bool
 has_short_tail (const ConvolveCpuAnalysis *a, double gain)

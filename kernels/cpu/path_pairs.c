@@ -2,8 +2,9 @@
 /*
  * Integer taps in sums of pairs. Taps of 16 bits, whose sums fit 32 bits, are the path pairs.
  *
- * The path wide has taps of up to 24 bits, in sums of pairs that are added up in groups: ConvolveWideTerms of cpu/level.h. A
- * tap is upper * 2^place + lower, and both digits have terms of their own. Where place is 0, the lower digit is the tap.
+ * The path wide has taps of up to 24 bits, in sums of pairs that are added up in groups: ConvolveWideTerms of
+ * cpu/level.h. A tap is upper * 2^place + lower, and both digits have terms of their own. Where place is 0, the lower
+ * digit is the tap.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -128,8 +129,8 @@ add_ranges (ConvolveRange a, ConvolveRange b)
 
 /*
  * Adds one term, and begins a group before the term where the sums would not fit 32 bits any more. terms->terms may be
- * NULL, and then terms and groups are only counted. False where the term alone does not fit, or where the groups are too
- * many.
+ * NULL, and then terms and groups are only counted. False where the term alone does not fit, or where the groups are
+ * too many.
  */
 static bool
 add_term (const ConvolveCpuAnalysis *a, const int taps[3], ConvolveTerm term, int place, GroupRange *group,
@@ -189,7 +190,10 @@ add_all (const ConvolveCpuAnalysis *a, const ConvolveCpuPairs *pairs, ConvolveWi
   return (pairs->place == 0 || add_digits (a, pairs->place, true, terms)) && add_digits (a, pairs->place, false, terms);
 }
 
-/* With what the totals of sample i begin. Where values are combined, the totals are the sums of values without a middle. */
+/*
+ * With what the totals of sample i begin. Where values are combined, the totals are the sums of values without a
+ * middle.
+ */
 static double
 start_of (const ConvolveCpuAnalysis *a, int i)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A mask as a sum of products of a column and a row: PRODUCTS of common/arithmetic.h, or the integer factors of an exact
- * plan. Sums along the rows become 16 bits, and sums down the columns are made of these.
+ * A mask as a sum of products of a column and a row: PRODUCTS of common/arithmetic.h, or the integer factors of an
+ * exact plan. Sums along the rows become 16 bits, and sums down the columns are made of these.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@
 /* --- exact plans --- */
 
 /*
- * The integer factors of integer taps, whose row sums must fit 16 bits without a cut. The words of a row are read with a
- * sign, so that samples have at most 15 bits.
+ * The integer factors of integer taps, whose row sums must fit 16 bits without a cut. The words of a row are read with
+ * a sign, so that samples have at most 15 bits.
  */
 static bool
 take_factors (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors, ConvolveIntegerFactors *integers)
@@ -100,8 +100,8 @@ add_products (const ConvolveCpuAnalysis *a, int rank, const ConvolveProduct *pro
 }
 
 /*
- * Whether a product can be folded: two samples of a symmetric row are added in 16 bits, and one start serves all samples of
- * a pixel.
+ * Whether a product can be folded: two samples of a symmetric row are added in 16 bits, and one start serves all
+ * samples of a pixel.
  */
 static bool
 can_fold (const ConvolveCpuAnalysis *a, const int *row)
@@ -158,7 +158,9 @@ use_factors (const ConvolveCpuAnalysis *a, const ConvolveIntegerFactors *integer
 
 /* --- products --- */
 
-/* The middle of a product's row sums after the cut, which are never below 0; up to FINE above, and a multiple of FINE. */
+/*
+ * The middle of a product's row sums after the cut, which are never below 0; up to FINE above, and a multiple of FINE.
+ */
 static int
 find_middle (const ConvolveCpuAnalysis *a, const ConvolveProduct *product)
 {

@@ -19,8 +19,8 @@
 /* --- sums of 16 bits --- */
 
 /*
- * By what the sums of a part are multiplied, so that all parts have one scale. The second part of an absolute value may have
- * the taps of the first, and the negative scale.
+ * By what the sums of a part are multiplied, so that all parts have one scale. The second part of an absolute value may
+ * have the taps of the first, and the negative scale.
  */
 static double
 multiple_of (const ConvolvePlan *plan, int k)
@@ -54,7 +54,9 @@ fits_shorts (const ConvolvePlan *plan, int k, double *largest)
   return *largest <= CONVOLVE_LARGEST_SHORT;
 }
 
-/* The part whose tail makes the largest result of the largest sum, in float, for all parts; NULL where there is none. */
+/*
+ * The part whose tail makes the largest result of the largest sum, in float, for all parts; NULL where there is none.
+ */
 static const ConvolvePlan *
 find_tail (const ConvolvePlan *plan)
 {
@@ -158,8 +160,8 @@ use_pairs (const ConvolveCpuAnalysis *parts, int n, const bool *wide, const Conv
 }
 
 /*
- * All sets take pairs, or all take floats, so that one ring of rows serves all of them. Sums in float are exact in an exact
- * part; sums in double are always precise enough, and those of integers exact.
+ * All sets take pairs, or all take floats, so that one ring of rows serves all of them. Sums in float are exact in an
+ * exact part; sums in double are always precise enough, and those of integers exact.
  */
 static bool
 use_parts (const ConvolveCpuAnalysis *a)
@@ -197,8 +199,8 @@ use_parts (const ConvolveCpuAnalysis *a)
 }
 
 /*
- * Whether the second part of an absolute value has the first part's sums, as their negatives or with a negative scale, so
- * that one sum serves both. Ties of the taps' rounding, and other bits, make ONE_STEP different.
+ * Whether the second part of an absolute value has the first part's sums, as their negatives or with a negative scale,
+ * so that one sum serves both. Ties of the taps' rounding, and other bits, make ONE_STEP different.
  */
 static bool
 has_mirrored_parts (const ConvolvePlan *plan)
@@ -284,8 +286,8 @@ fill_half_offsets (const ConvolveCpuJob *job)
 }
 
 /*
- * Of a magnitude, what is subtracted from a set's sum, so that the value at the zero level is 0; otherwise the offset of the
- * set's tail. Sums of signed values are those of ONE_STEP in 32 bits alone.
+ * Of a magnitude, what is subtracted from a set's sum, so that the value at the zero level is 0; otherwise the offset
+ * of the set's tail. Sums of signed values are those of ONE_STEP in 32 bits alone.
  */
 static void
 fill_set_offsets (const ConvolveCpuJob *job)

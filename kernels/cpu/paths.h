@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The paths of the variant cpu: a row for each, defined beside the code of the path. cpu/prepare.c asks them in the order of the
- * list in cpu/prepared.h.
+ * The paths of the variant cpu: a row for each, defined beside the code of the path. cpu/prepare.c asks them in the
+ * order of the list in cpu/prepared.h.
  *
  * Costs are for one output, in units of one term of a sum of pairs; the constants were measured. Errors are in code
  * values, before rounding. Functions that allocate return false where memory is short.
@@ -19,7 +19,9 @@
 #define CONVOLVE_COST_TAIL 4.0        /* in float; a shift costs nothing beside its sum */
 #define CONVOLVE_COST_DOUBLE_TAIL 8.0 /* in double */
 
-/* The plan's integer taps as sums of pairs, which are shifted down by `bits`, or followed by the tail where bits is -1. */
+/*
+ * The plan's integer taps as sums of pairs, which are shifted down by `bits`, or followed by the tail where bits is -1.
+ */
 typedef struct
 {
   int bits;
@@ -52,7 +54,10 @@ typedef struct
   /* Whether the plan is for this path alone; or NULL. The cost is not asked then, and use () sets cpu->cost. */
   bool (*takes) (const ConvolveCpuAnalysis *a);
 
-  /* The cost of an output, without loading and storing; INFINITY where the path does not keep the promise. NULL: takes () says all. */
+  /*
+   * The cost of an output, without loading and storing; INFINITY where the path does not keep the promise. NULL: takes
+   * () says all.
+   */
   double (*cost) (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w);
 
   /* Derives what the path needs, and sets cpu->path. False where memory is short. */

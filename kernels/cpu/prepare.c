@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The choice among the paths of the variant cpu: the cheapest path that computes the plan's arithmetic. Where the plan has
- * none, the path's error must keep the promise of convolve.h. Errors are bounded from the taps, never measured.
+ * The choice among the paths of the variant cpu: the cheapest path that computes the plan's arithmetic. Where the plan
+ * has none, the path's error must keep the promise of convolve.h. Errors are bounded from the taps, never measured.
  */
 #include <math.h>
 #include <stdlib.h>

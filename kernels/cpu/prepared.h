@@ -9,8 +9,8 @@
 #include "cpu/level.h"
 
 /*
- * The ways to convolve. A factored mask is a sum of few products of a column and a row. Of paths with equal costs, the first
- * one is taken. A name is that of the row convolve_cpu_path_NAME.
+ * The ways to convolve. A factored mask is a sum of few products of a column and a row. Of paths with equal costs, the
+ * first one is taken. A name is that of the row convolve_cpu_path_NAME.
  */
 #define CONVOLVE_CPU_PATHS(ROW) \
   ROW (COPY, copy)                     /* no sample is selected */ \

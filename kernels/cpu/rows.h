@@ -28,7 +28,9 @@ typedef enum
   CONVOLVE_CPU_DOUBLES
 } ConvolveCpuSums;
 
-/* Turns sums into values by the tail, for an absolute value also their negatives, of which the larger results remain. */
+/*
+ * Turns sums into values by the tail, for an absolute value also their negatives, of which the larger results remain.
+ */
 void convolve_cpu_sums_to_values (const ConvolveCpuJob *job, ConvolveCpuSums type, const void *sums, int count,
     uint16_t *values);
 

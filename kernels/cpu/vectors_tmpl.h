@@ -78,8 +78,9 @@ add_products (Ints sum, Ints pairs, Ints taps)
 }
 
 /*
- * add_products () to two registers of sums. Products of 16 bits are one instruction on arm64 once the first elements of all
- * pairs lie side by side, and the second ones too. What separates them is done once where two calls have the same pairs.
+ * add_products () to two registers of sums. Products of 16 bits are one instruction on arm64 once the first elements of
+ * all pairs lie side by side, and the second ones too. What separates them is done once where two calls have the same
+ * pairs.
  */
 static inline __attribute__ ((always_inline)) void
 add_two_products (Ints sums[2], Ints first_pairs, Ints second_pairs, Ints taps)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The weight of a pixel is that of the nearest box. Beside a rectangle, only the square of the distance counts: dx^2 + dy^2.
- * For a row, dy of each box is known, and the least square of all boxes is found in three steps:
+ * The weight of a pixel is that of the nearest box. Beside a rectangle, only the square of the distance counts: dx^2 +
+ * dy^2. For a row, dy of each box is known, and the least square of all boxes is found in three steps:
  *  - under boxes, dx is 0, and the least dy of all boxes above each other counts;
  *  - to the left of boxes, the squares are parabolas with their least values at the boxes' left edges; the lower
  *    envelope of parabolas is found in one walk over the edges, from left to right;

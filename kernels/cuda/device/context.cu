@@ -74,7 +74,9 @@ convolve_context_of_device (int id, CUcontext *context)
 ConvolveContextScope::ConvolveContextScope (CUcontext context)
 {
   code = context ? (cudaError_t) driver.push (context) : cudaSuccess;
-  /* Memory would be kept until the process ends if this failed where it is given back, so one failure is not the end. */
+  /*
+   * Memory would be kept until the process ends if this failed where it is given back, so one failure is not the end.
+   */
   if (code != cudaSuccess)
     code = (cudaError_t) driver.push (context);
   pushed = context && code == cudaSuccess;

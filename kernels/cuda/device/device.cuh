@@ -113,8 +113,9 @@ public:
 
 /*
  * Every function that waits for a device's work, or gives memory and streams back, begins with a ConvolveExit, which
- * makes the device's context current as a ConvolveEntry does, but after a failure of the device, too: copies between the
- * host and the device may still be under way, and all that a process does not give back is lost to others until it ends.
+ * makes the device's context current as a ConvolveEntry does, but after a failure of the device, too: copies between
+ * the host and the device may still be under way, and all that a process does not give back is lost to others until it
+ * ends.
  */
 class ConvolveExit
 {
@@ -144,8 +145,8 @@ cudaError_t convolve_frames_init (ConvolveDevice *device);
 void convolve_frames_clear (ConvolveDevice *device);
 
 /*
- * To be called before work is enqueued on the phase's stream. Enqueues a launch that waits for the next plane, and lets the stream wait for all work of the phase before, so
- * that kernels follow uploads and downloads follow kernels.
+ * To be called before work is enqueued on the phase's stream. Enqueues a launch that waits for the next plane, and lets
+ * the stream wait for all work of the phase before, so that kernels follow uploads and downloads follow kernels.
  */
 cudaError_t convolve_frame_enqueue (ConvolveDevice *device, Phase phase);
 

@@ -15,16 +15,16 @@
 #define TIMED_EVERY 64
 
 /*
- * A thread sleeps until its frame is done where the other frames under way have so many bytes to copy, up and down together:
- * about two frames of 1080p in NV12, which take 130 us on PCIe 5. A nap may end 130 us too late.
+ * A thread sleeps until its frame is done where the other frames under way have so many bytes to copy, up and down
+ * together: about two frames of 1080p in NV12, which take 130 us on PCIe 5. A nap may end 130 us too late.
  */
 #define BUSY_BYTES 12000000
 
 /*
- * A thread that sleeps takes naps and looks at the frame between them, which costs less than to be woken by an event. The first
- * nap has a share of the mean wait, and each later one a share of the wait so far, within limits in nanoseconds. MOST_NAP is
- * the most that a wait adds to the mean. A wait of one nap adds half of itself, because the frame may have been done long
- * before. So a very long wait delays few of the next frames.
+ * A thread that sleeps takes naps and looks at the frame between them, which costs less than to be woken by an event.
+ * The first nap has a share of the mean wait, and each later one a share of the wait so far, within limits in
+ * nanoseconds. MOST_NAP is the most that a wait adds to the mean. A wait of one nap adds half of itself, because the
+ * frame may have been done long before. So a very long wait delays few of the next frames.
  */
 #define FIRST_NAP 0.6
 #define LATER_NAP 0.2
@@ -260,8 +260,8 @@ convolve_device_download (ConvolveDevice *device, int plane, const ConvolveRows 
 }
 
 /*
- * Whether a thread that waits for this frame may sleep. Many bytes of earlier frames are under way while the frame ends, so as
- * many of later ones will be while the thread waits, and keep the bus busy if it wakes up late.
+ * Whether a thread that waits for this frame may sleep. Many bytes of earlier frames are under way while the frame
+ * ends, so as many of later ones will be while the thread waits, and keep the bus busy if it wakes up late.
  */
 static bool
 may_sleep (const ConvolveDevice *device, const Frame *frame)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The image as a kernel sees it: loads with a boundary, the sum of products, the store. The kernels that use these are
- * templates over the sample's type T and the type Sum of their sums. Sum is float where common/taps.c proved that single
- * precision is good enough, and double elsewhere. blockIdx.z is the sample within the pixel.
+ * templates over the sample's type T and the type Sum of their sums. Sum is float where common/taps.c proved that
+ * single precision is good enough, and double elsewhere. blockIdx.z is the sample within the pixel.
  */
 #ifndef CONVOLVE_CUDA_IMAGE_CUH
 #define CONVOLVE_CUDA_IMAGE_CUH
@@ -55,13 +55,13 @@ convolve_wait (void)
  * before it touches memory:
  *
  *  - Most launches wait as by convolve_wait (), and only then allow the launch after them to start.
- *  - A launch beside others, as of the second plane of a frame, may read and write while the launches before it do, back to
- *    the one that waited. Only its first block waits for them, at its end: so this launch is not complete before they
- *    are, and a launch that waits for this one waits for all.
+ *  - A launch beside others, as of the second plane of a frame, may read and write while the launches before it do,
+ *    back to the one that waited. Only its first block waits for them, at its end. So this launch is not complete
+ *    before they are, and a launch that waits for this one waits for all.
  *
- * A launch beside others reads what was written before the one that waited, although it did not wait itself. CUDA promises
- * the order of that, and not that its caches are fresh. tests/kernels/check_independent.c checks it on an H200, and other
- * generations of GPUs have no launches beside others until it has run there.
+ * A launch beside others reads what was written before the one that waited, although it did not wait itself. CUDA
+ * promises the order of that, and not that its caches are fresh. tests/kernels/check_independent.c checks it on an
+ * H200, and other generations of GPUs have no launches beside others until it has run there.
  */
 class ConvolveOrder
 {

@@ -71,8 +71,8 @@ convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const Convo
 }
 
 /*
- * The runtime loads the code of all kernels once. Where it could not load a file's, or find a kernel in it, launches fail
- * until the process ends, with an error that speaks of an argument, of the kernel or of memory.
+ * The runtime loads the code of all kernels once. Where it could not load a file's, or find a kernel in it, launches
+ * fail until the process ends, with an error that speaks of an argument, of the kernel or of memory.
  */
 static ConvolveStatus
 fail_to_launch (ConvolveDevice *device, const void *kernel, cudaError_t code, const char *name, ConvolveError *error)

@@ -30,10 +30,10 @@ static_assert (sizeof (ConvolveImage) + sizeof (ConvolveParameters<CONVOLVE_FEW_
     "the image and the taps fit into the parameters");
 
 /*
- * A kernel for each type of sum (float, double), sample type and boundary. CONVOLVE_KERNELS makes the table; its arguments
- * after the kernel's name are further template arguments of all kernels in the table. Masks that need sums in double are
- * rare: these kernels look the boundary up when they run, so that there is one to compile and not five. A plan has no
- * boundary constant.
+ * A kernel for each type of sum (float, double), sample type and boundary. CONVOLVE_KERNELS makes the table; its
+ * arguments after the kernel's name are further template arguments of all kernels in the table. Masks that need sums in
+ * double are rare: these kernels look the boundary up when they run, so that there is one to compile and not five. A
+ * plan has no boundary constant.
  */
 typedef const void *ConvolveKernels[2][CONVOLVE_N_SAMPLE_TYPES][CONVOLVE_BOUNDARY_CONSTANT];
 
@@ -96,8 +96,7 @@ struct ConvolveGrid
   size_t shared;               /* bytes of dynamic shared memory */
   dim3 blocks;                 /* blocks of the grid where tile_height is 0 */
   bool waits;                  /* the kernel calls convolve_wait (), so that it may overlap the launch before */
-  bool
-      ordered; /* the kernel has a ConvolveOrder instead; no launch of a convolve_run () needs what another one of it wrote */
+  bool ordered; /* it has a ConvolveOrder instead: no launch of a convolve_run () needs what another one of it wrote */
 };
 
 /*
@@ -122,8 +121,9 @@ struct ConvolveLaunch
 };
 
 /*
- * Enqueues the launch on the device's stream of kernels, after one that is held. name is the variant's, for the error's text. The caller has
- * made the device's context current and has called convolve_frame_enqueue (). Errors: DEVICE_FAILED.
+ * Enqueues the launch on the device's stream of kernels, after one that is held. name is the variant's, for the error's
+ * text. The caller has made the device's context current and has called convolve_frame_enqueue (). Errors:
+ * DEVICE_FAILED.
  */
 ConvolveStatus convolve_enqueue (ConvolveDevice *device, const ConvolveLaunch &launch, void **arguments,
     const char *name, ConvolveError *error);
@@ -131,7 +131,10 @@ ConvolveStatus convolve_enqueue (ConvolveDevice *device, const ConvolveLaunch &l
 /* Of the second parameter of a kernel, at most: with the image, parameters up to 4 KB make the cheapest launches. */
 #define CONVOLVE_SMALL_MASK 3072
 
-/* A launch over a plane, before it is enqueued. The kernel's first parameter is an image, and the second one is the mask. */
+/*
+ * A launch over a plane, before it is enqueued. The kernel's first parameter is an image, and the second one is the
+ * mask.
+ */
 struct ConvolvePrepared
 {
   const void *kernel;
@@ -160,15 +163,18 @@ struct ConvolveHeld
 ConvolveStatus convolve_hold (const ConvolvePlan *plan, const ConvolvePlane *plane, const ConvolvePrepared &alone,
     const ConvolvePrepared &first, const void *const (&kernels)[CONVOLVE_MOST_TWO], ConvolveError *error);
 
-/* The last parameter of a kernel for two planes: the blocks side by side for each, and the rows of blocks for the first. */
+/*
+ * The last parameter of a kernel for two planes: the blocks side by side for each, and the rows of blocks for the
+ * first.
+ */
 struct ConvolveTwoGrids
 {
   unsigned columns[2], first_rows;
 };
 
 /*
- * Enqueues the kernel for two planes: the one that is held, and this one. Its parameters are an image and a mask of each, and
- * a ConvolveTwoGrids. Errors: DEVICE_FAILED.
+ * Enqueues the kernel for two planes: the one that is held, and this one. Its parameters are an image and a mask of
+ * each, and a ConvolveTwoGrids. Errors: DEVICE_FAILED.
  */
 ConvolveStatus convolve_launch_two (const ConvolvePlan *plan, const ConvolvePlane *plane, const void *kernel,
     const ConvolvePrepared &second, ConvolveError *error);

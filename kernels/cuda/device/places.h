@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where samples stand while they are clamped. An instruction packs two integers into one word, and clamps them to 8 or 16
- * bits. So the bits of a sample are put at the top of these; the lower ones of 16 are a fraction, which is dropped.
+ * Where samples stand while they are clamped. An instruction packs two integers into one word, and clamps them to 8 or
+ * 16 bits. So the bits of a sample are put at the top of these; the lower ones of 16 are a fraction, which is dropped.
  */
 #ifndef CONVOLVE_CUDA_PLACES_H
 #define CONVOLVE_CUDA_PLACES_H

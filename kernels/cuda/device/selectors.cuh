@@ -3,9 +3,10 @@
 #define CONVOLVE_CUDA_SELECTORS_CUH
 
 /*
- * Selectors of __byte_perm (a, b, selector) have a digit for each byte of the result, that of the lowest byte last: 0 .. 3 are
- * the bytes of a, and 4 .. 7 those of b. A name lists the bytes of the result from the lowest to the highest: A2 is byte 2 of
- * the first word, B0 is byte 0 of the second word. The bytes that a shorter name leaves out are not used.
+ * Selectors of __byte_perm (a, b, selector) have a digit for each byte of the result, that of the lowest byte last: 0
+ * .. 3 are the bytes of a, and 4 .. 7 those of b. A name lists the bytes of the result from the lowest to the highest:
+ * A2 is byte 2 of the first word, B0 is byte 0 of the second word. The bytes that a shorter name leaves out are not
+ * used.
  */
 enum ByteSelector
 {

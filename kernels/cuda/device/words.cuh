@@ -57,8 +57,8 @@ convolve_store_words (uint8_t *at, const uint32_t (&words)[N])
 }
 
 /*
- * Enqueues a copy of 16 bytes from global to shared memory; convolve_wait_for_copies () waits for its end. Before compute
- * capability 8.0 the thread copies them itself.
+ * Enqueues a copy of 16 bytes from global to shared memory; convolve_wait_for_copies () waits for its end. Before
+ * compute capability 8.0 the thread copies them itself.
  */
 static __device__ __forceinline__ void
 convolve_copy_later (void *to, const void *from)
@@ -125,8 +125,8 @@ convolve_shifted (const uint32_t *words, int k)
 }
 
 /*
- * A column of four samples, that of the top row in the lowest byte. The top one leaves, the others move up, and byte k of
- * words enters at the bottom.
+ * A column of four samples, that of the top row in the lowest byte. The top one leaves, the others move up, and byte k
+ * of words enters at the bottom.
  */
 static __device__ __forceinline__ uint32_t
 convolve_move_down (uint32_t column, const uint32_t *words, int k)
@@ -135,8 +135,8 @@ convolve_move_down (uint32_t column, const uint32_t *words, int k)
 }
 
 /*
- * One sample of the four pixels of a group, for 8-bit samples. A group is S words: with S = 2 they are ABAB ABAB, and with
- * S = 3 ABCA BCAB CABC.
+ * One sample of the four pixels of a group, for 8-bit samples. A group is S words: with S = 2 they are ABAB ABAB, and
+ * with S = 3 ABCA BCAB CABC.
  */
 template <int S>
 static __device__ __forceinline__ uint32_t
@@ -158,9 +158,10 @@ convolve_pick (const uint32_t *words, int sample)
 }
 
 /*
- * One sample of the four pixels of group g of a row, 0 <= g <= W + 1, as convolve_pick (). With three or four samples to a
- * pixel and K <= 5, only the K / 2 pixels that the mask meets are right in the first and the last group: they lie in one or
- * two words, and the others are not loaded. Of other groups of four samples, two samples share the first step.
+ * One sample of the four pixels of group g of a row, 0 <= g <= W + 1, as convolve_pick (). With three or four samples
+ * to a pixel and K <= 5, only the K / 2 pixels that the mask meets are right in the first and the last group: they lie
+ * in one or two words, and the others are not loaded. Of other groups of four samples, two samples share the first
+ * step.
  */
 template <int K, int S, int W>
 static __device__ __forceinline__ uint32_t
@@ -243,7 +244,10 @@ convolve_clamp_signed_bytes (int high, int low, uint32_t above)
   return result;
 }
 
-/* The bytes of four values less 128, the middle. They are clamped to signed bytes; to flip the uppermost bit adds 128 again. */
+/*
+ * The bytes of four values less 128, the middle. They are clamped to signed bytes; to flip the uppermost bit adds 128
+ * again.
+ */
 static __device__ __forceinline__ uint32_t
 convolve_clamp_around_middle (const int (&values)[4])
 {
@@ -253,9 +257,9 @@ convolve_clamp_around_middle (const int (&values)[4])
 
 /*
  * Scales a sum, adds the offset and rounds down to an integer. All operations here round down, so that none moves a
- * number over an integer: only errors made before count, see ConvolveTail.floor_needs_double. The last addition moves the
- * integer to the low bits of the float, see CONVOLVE_MAGIC. For 8-bit samples the result is not clamped; its magnitude
- * is below 2^22, because convolve_border_accepts_pixels () refuses other masks.
+ * number over an integer: only errors made before count, see ConvolveTail.floor_needs_double. The last addition moves
+ * the integer to the low bits of the float, see CONVOLVE_MAGIC. For 8-bit samples the result is not clamped; its
+ * magnitude is below 2^22, because convolve_border_accepts_pixels () refuses other masks.
  */
 template <typename T>
 static __device__ __forceinline__ int
@@ -386,9 +390,9 @@ convolve_pack_integers (const float (&values)[4])
 }
 
 /*
- * The four bytes of four integer sums, see common/integer_tail.h. samples[i] is the index within its pixel of the sample of
- * sums[i]. CLAMPS is the tail's `clamps` as a template parameter: a branch would divide the code into blocks, and the
- * compiler could not interleave their instructions.
+ * The four bytes of four integer sums, see common/integer_tail.h. samples[i] is the index within its pixel of the
+ * sample of sums[i]. CLAMPS is the tail's `clamps` as a template parameter: a branch would divide the code into blocks,
+ * and the compiler could not interleave their instructions.
  */
 template <bool CLAMPS>
 static __device__ __forceinline__ uint32_t
@@ -402,7 +406,10 @@ convolve_finish_integers (const ConvolveIntegerTail &tail, const int *samples, c
   return convolve_pack_integers<CLAMPS> (values);
 }
 
-/* The bytes of convolve_store_row () for 8-bit samples, three to a pixel, which are finished sample by sample and woven then. */
+/*
+ * The bytes of convolve_store_row () for 8-bit samples, three to a pixel, which are finished sample by sample and woven
+ * then.
+ */
 template <int W, typename Sum, typename Finish>
 static __device__ __forceinline__ void
 convolve_weave_row (const ConvolveImage &image, const Sum (&sums)[3][W * CONVOLVE_GROUP], const uint32_t *source,
@@ -427,9 +434,10 @@ convolve_weave_row (const ConvolveImage &image, const Sum (&sums)[3][W * CONVOLV
 }
 
 /*
- * Stores one row of a thread's tile. finish (samples, sums) gives the word that 4 (8-bit) or 2 (16-bit) sums become, with
- * samples as in convolve_finish_integers (). source is the same part of the input, for copied samples. The first C
- * samples of a pixel have sums, and the others are copied. Where C is S, image.select says which are copied all the same.
+ * Stores one row of a thread's tile. finish (samples, sums) gives the word that 4 (8-bit) or 2 (16-bit) sums become,
+ * with samples as in convolve_finish_integers (). source is the same part of the input, for copied samples. The first C
+ * samples of a pixel have sums, and the others are copied. Where C is S, image.select says which are copied all the
+ * same.
  *
  * Words are finished as they lie in memory. Three bytes to a pixel are woven instead, which needs fewer registers.
  */

@@ -25,9 +25,9 @@
  *   sum |Z H| / n <= |z| |h|. That is 56 u |z| |h| again for both directions.
  * - All together: 56 + 3 + 56 = 115 u |z| |h|.
  *
- * The spectrum H is summed with about twice the digits of a double (fft_mask.cu), and then rounded once, to u of itself: that
- * is 1 u |z| |h| more. What the sums lose is at most 2^-60 sum |h| in each place of H, and |z| times that in a result. Most of
- * this comes from the circle of factors, which has the 64 bits of a long double at least.
+ * The spectrum H is summed with about twice the digits of a double (fft_mask.cu), and then rounded once, to u of
+ * itself: that is 1 u |z| |h| more. What the sums lose is at most 2^-60 sum |h| in each place of H, and |z| times that
+ * in a result. Most of this comes from the circle of factors, which has the 64 bits of a long double at least.
  */
 static double
 error_of (const ConvolvePlan *plan, const ConvolveFft *fft, int part, double unit)
@@ -54,7 +54,8 @@ error_of (const ConvolvePlan *plan, const ConvolveFft *fft, int part, double uni
  * the limit of 1/4 keeps a factor of 2. Such plans take double. In other plans, a quarter of the error budget is left
  * to the rounding of the taps to float.
  *
- * Integers whose sums are too large are taken apart. The sums of both parts are rounded, and put together without an error.
+ * Integers whose sums are too large are taken apart. The sums of both parts are rounded, and put together without an
+ * error.
  */
 bool
 convolve_fft_choose (const ConvolvePlan *plan, ConvolveFft *fft, const char **reason)

@@ -24,8 +24,8 @@ extern "C"
 /*
  * The frequency at a place of a transform's result. The place of register r of thread t is 32 r + t. Threads 2 k and 2
  * k + 1 have the frequencies k + 16 m: the first those with m = 0 .. 7 and 16 .. 23, the second those with m = 8 .. 15
- * and 24 .. 31. Registers 0 .. 7 have the smaller m. The drawing in cuda/fourier/fft_transform.cuh shows where this order
- * comes from.
+ * and 24 .. 31. Registers 0 .. 7 have the smaller m. The drawing in cuda/fourier/fft_transform.cuh shows where this
+ * order comes from.
  */
 static CONVOLVE_BOTH int
 convolve_fft_frequency (int place)
@@ -51,7 +51,10 @@ convolve_fft_parts (const ConvolveFft *fft)
   return fft->unit > 0 ? 2 : 1;
 }
 
-/* The part of a tap that spectrum `part` holds: of two spectra, 0 has the upper part and 1 the lower; one has all of the tap. */
+/*
+ * The part of a tap that spectrum `part` holds: of two spectra, 0 has the upper part and 1 the lower; one has all of
+ * the tap.
+ */
 static inline double
 convolve_fft_part (const ConvolveFft *fft, double tap, int part)
 {
@@ -61,8 +64,8 @@ convolve_fft_part (const ConvolveFft *fft, double tap, int part)
 }
 
 /*
- * Chooses the precision whose error bound keeps the promise of convolve.h, and for integers the unit. Fills is_double and
- * unit. False, with the reason, where nothing does.
+ * Chooses the precision whose error bound keeps the promise of convolve.h, and for integers the unit. Fills is_double
+ * and unit. False, with the reason, where nothing does.
  */
 bool convolve_fft_choose (const ConvolvePlan *plan, ConvolveFft *fft, const char **reason);
 

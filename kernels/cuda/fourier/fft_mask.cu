@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The mask's spectrum for fft. It is summed directly, with about twice the digits of a double, because its error would
- * otherwise be larger than that of the transforms: a sum has a term for each weight of the mask. The time does not matter,
- * because the spectrum is made once for a plan.
+ * otherwise be larger than that of the transforms: a sum has a term for each weight of the mask. The time does not
+ * matter, because the spectrum is made once for a plan.
  */
 #include <float.h>
 #include <math.h>
@@ -32,8 +32,8 @@ struct MaskTask
 };
 
 /*
- * high + low becomes high + low + (a + a_low) * (b + b_low). What the product of a and b and its addition to high lose is
- * found without an error. Each operation is rounded as written, so that the compiler joins none of them.
+ * high + low becomes high + low + (a + a_low) * (b + b_low). What the product of a and b and its addition to high lose
+ * is found without an error. Each operation is rounded as written, so that the compiler joins none of them.
  */
 static __device__ __forceinline__ void
 add_product (double &high, double &low, double a, double a_low, double b, double b_low)

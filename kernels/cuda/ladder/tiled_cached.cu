@@ -6,8 +6,8 @@ CONVOLVE_DEVICE_FUNCTIONS (tiled_cached);
 #define TILE 32
 
 /*
- * As convolve_sum_neighbours (), with samples from the tile where that has them. Written out, for by convolve_sum () the
- * kernel is up to 6% slower.
+ * As convolve_sum_neighbours (), with samples from the tile where that has them. Written out, for by convolve_sum ()
+ * the kernel is up to 6% slower.
  */
 template <typename T, int P, typename Sum, typename Tap>
 static __device__ __forceinline__ Sum

@@ -6,8 +6,8 @@
 CONVOLVE_DEVICE_FUNCTIONS (global);
 
 /*
- * A tap of each set, those of set 0 first, then the next tap of each: a thread sums up all sets together. Missing sets are
- * filled with 0. The taps of all sets are doubles where one set needs sums in double.
+ * A tap of each set, those of set 0 first, then the next tap of each: a thread sums up all sets together. Missing sets
+ * are filled with 0. The taps of all sets are doubles where one set needs sums in double.
  */
 static ConvolveStatus
 prepare_sets (ConvolvePlan *plan, ConvolveError *error)

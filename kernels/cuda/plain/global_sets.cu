@@ -12,8 +12,8 @@ struct GlobalSets
 };
 
 /*
- * A magnitude in double precision from sums that may be of any plan. Each operation is rounded as on the CPU: the compiler
- * joins no product and sum of these.
+ * A magnitude in double precision from sums that may be of any plan. Each operation is rounded as on the CPU: the
+ * compiler joins no product and sum of these.
  */
 template <int N, typename Sum>
 static __device__ __forceinline__ unsigned
@@ -67,8 +67,8 @@ combine (const ConvolveSets &sets, int sample, const Sum (&sums)[N])
 }
 
 /*
- * The idea: as global, but each sample is loaded once for the sums of all N sets. Each sum takes its products in the order
- * of convolve_sum ().
+ * The idea: as global, but each sample is loaded once for the sums of all N sets. Each sum takes its products in the
+ * order of convolve_sum ().
  */
 template <typename T, int N, typename Sum>
 __global__ void __launch_bounds__ (256)

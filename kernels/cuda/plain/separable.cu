@@ -74,9 +74,10 @@ __global__ void __launch_bounds__ (WIDTH *ROWS) convolve_separable (const __grid
 }
 
 /*
- * PRODUCTS, see common/arithmetic.h, of any rank and size. The walk is that of convolve_separable (), in integers, and is done
- * once for each product, so that the ring has the row sums of one product alone. Totals wait in shared memory for the next
- * product. Total is uint32_t in narrow plans and uint64_t in others, without a sign, because a total may wrap around on the way.
+ * PRODUCTS, see common/arithmetic.h, of any rank and size. The walk is that of convolve_separable (), in integers, and
+ * is done once for each product, so that the ring has the row sums of one product alone. Totals wait in shared memory
+ * for the next product. Total is uint32_t in narrow plans and uint64_t in others, without a sign, because a total may
+ * wrap around on the way.
  */
 template <typename T, typename Total>
 __global__ void __launch_bounds__ (WIDTH *ROWS)

@@ -14,7 +14,10 @@ extern "C"
 #define CONVOLVE_SEPARABLE_ROWS 8    /* rows of samples that a block takes at a time; also its rows of threads */
 #define CONVOLVE_SEPARABLE_HEIGHT 64 /* outputs of a block, one below the other */
 
-/* One product of CONVOLVE_ARITHMETIC_PRODUCTS. A row sum before the cut is below 2^32, so sums may wrap around on the way. */
+/*
+ * One product of CONVOLVE_ARITHMETIC_PRODUCTS. A row sum before the cut is below 2^32, so sums may wrap around on the
+ * way.
+ */
 typedef struct
 {
   int16_t row[CONVOLVE_MAX_SIDE], column[CONVOLVE_MAX_SIDE];
@@ -22,7 +25,10 @@ typedef struct
   uint32_t row_start;
 } ConvolveSeparableProduct;
 
-/* The second parameter of the kernel for PRODUCTS. A total with its start is a number with a sign, of 32 bits in narrow plans. */
+/*
+ * The second parameter of the kernel for PRODUCTS. A total with its start is a number with a sign, of 32 bits in narrow
+ * plans.
+ */
 typedef struct
 {
   int64_t start[CONVOLVE_MAX_SAMPLES]; /* the plan's, less the middle of the samples */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From the blends of a batch to tiles. A block of threads takes one tile of a plane and blends all effects there in their
- * order, so that effects over each other need no launches of their own.
+ * From the blends of a batch to tiles. A block of threads takes one tile of a plane and blends all effects there in
+ * their order, so that effects over each other need no launches of their own.
  */
 #include <string.h>
 
@@ -141,7 +141,10 @@ add_all_boxes (ConvolveTables *tables, const ConvolveArea *area, int range[2])
   return !tables->failed;
 }
 
-/* An entry of a target's grid, for one tile: the tile's number in the table of tiles and its last cover, or -1 without any. */
+/*
+ * An entry of a target's grid, for one tile: the tile's number in the table of tiles and its last cover, or -1 without
+ * any.
+ */
 typedef struct
 {
   int tile, last;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernels of a batch. A block of CONVOLVE_BATCH_THREADS threads takes one tile of the kernel's table. Every formula is
- * that of the host, from common/area.h.
+ * The kernels of a batch. A block of CONVOLVE_BATCH_THREADS threads takes one tile of the kernel's table. Every formula
+ * is that of the host, from common/area.h.
  */
 #ifndef CONVOLVE_CUDA_BATCH_KERNELS_CUH
 #define CONVOLVE_CUDA_BATCH_KERNELS_CUH
@@ -159,8 +159,8 @@ convolve_sum_line (const ConvolveBlurJob &job, int left, int v, int count, int k
 }
 
 /*
- * c of pixel i, j of the cell, by the lanes that work on a pixel, each of which takes every lanes-th row. Beyond the cell
- * nothing is read and written, but all threads of a warp take part in the sums.
+ * c of pixel i, j of the cell, by the lanes that work on a pixel, each of which takes every lanes-th row. Beyond the
+ * cell nothing is read and written, but all threads of a warp take part in the sums.
  */
 template <typename T>
 static __device__ __forceinline__ void
@@ -212,8 +212,8 @@ struct ConvolveBlurShared
 };
 
 /*
- * Calls work (i, j) for all i below width and j below height, in the threads of a block, which are 2^BITS side by side, and
- * waits for all of them.
+ * Calls work (i, j) for all i below width and j below height, in the threads of a block, which are 2^BITS side by side,
+ * and waits for all of them.
  */
 template <int BITS, typename Work>
 static __device__ __forceinline__ void

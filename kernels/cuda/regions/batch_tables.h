@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The work of a batch on a device, as tables that kernels read: a table of jobs for each kernel, and a table of tiles, one
- * for each block of threads. So one launch does all works of a kind, however many and however large they are.
+ * The work of a batch on a device, as tables that kernels read: a table of jobs for each kernel, and a table of tiles,
+ * one for each block of threads. So one launch does all works of a kind, however many and however large they are.
  *
- * The convolutions of boxes are launches of the plan's own kernel. One or two boxes of a picture get a launch each; boxes
- * that fill most of the rectangle around them get one launch over this rectangle; all others go through an atlas. The
- * pictures around the boxes are gathered in the atlas, side by side and with as much around each as the mask reaches. One
- * launch convolves the atlas, and the boxes are taken from the result:
+ * The convolutions of boxes are launches of the plan's own kernel. One or two boxes of a picture get a launch each;
+ * boxes that fill most of the rectangle around them get one launch over this rectangle; all others go through an atlas.
+ * The pictures around the boxes are gathered in the atlas, side by side and with as much around each as the mask
+ * reaches. One launch convolves the atlas, and the boxes are taken from the result:
  *
  *     picture          atlas, each cell with a margin     result
  *     . . . . . .      +-------+----------+               +-------+----------+
@@ -36,8 +36,8 @@ extern "C"
 #define CONVOLVE_BLUR_OUTPUTS 32   /* samples along a side that a tile of a blur makes, about */
 
 /*
- * x, y is the tile's first pixel: in the cell for gathering and shrinking, and in the picture for taking and filling. For
- * pixelate it is the column and the row of a square of ConvolveBlocks.
+ * x, y is the tile's first pixel: in the cell for gathering and shrinking, and in the picture for taking and filling.
+ * For pixelate it is the column and the row of a square of ConvolveBlocks.
  */
 typedef struct
 {
@@ -132,7 +132,10 @@ typedef struct
   ConvolveArea area;
 } ConvolveBlendJob;
 
-/* An effect in a tile, with all of its boxes that reach the tile, and maybe others. The effects of a tile are a list, lowest first. */
+/*
+ * An effect in a tile, with all of its boxes that reach the tile, and maybe others. The effects of a tile are a list,
+ * lowest first.
+ */
 typedef struct
 {
   int job, first_box, n_boxes;
@@ -193,8 +196,8 @@ typedef struct
 void *convolve_table_extend (ConvolveTables *tables, ConvolveTable *table, size_t size, size_t count);
 
 /*
- * How a block of threads shrinks a picture by 2^bits: convolve_shrink_lanes () threads share one pixel, and the tile has
- * convolve_shrink_width () x convolve_shrink_height () pixels.
+ * How a block of threads shrinks a picture by 2^bits: convolve_shrink_lanes () threads share one pixel, and the tile
+ * has convolve_shrink_width () x convolve_shrink_height () pixels.
  */
 static CONVOLVE_BOTH int
 convolve_shrink_lanes (int bits)
@@ -229,15 +232,15 @@ size_t convolve_table_element (ConvolveTableName name);
 size_t convolve_tables_place (const ConvolveTables *tables, size_t offsets[CONVOLVE_N_TABLES]);
 
 /*
- * Decides how the batch's convolutions are done, and what its blurs need: the bytes of all atlases with their results, and
- * of the shrunk pictures.
+ * Decides how the batch's convolutions are done, and what its blurs need: the bytes of all atlases with their results,
+ * and of the shrunk pictures.
  */
 size_t convolve_tables_plan_atlases (ConvolveTables *tables, const ConvolveBatch *batch);
 size_t convolve_tables_plan_blurs (const ConvolveBatch *batch);
 
 /*
- * Fill the tables of the effects. arena is device memory of as many bytes as plan_atlases () gave, or plan_blurs (): the two
- * have memory of their own.
+ * Fill the tables of the effects. arena is device memory of as many bytes as plan_atlases () gave, or plan_blurs ():
+ * the two have memory of their own.
  */
 void convolve_tables_add_convolutions (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *arena);
 void convolve_tables_add_blurs (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *arena);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The host side of cuda/registers/border.cuh: the division of a plane into its inner part and its border, and the launch. */
+/*
+ * The host side of cuda/registers/border.cuh: the division of a plane into its inner part and its border, and the
+ * launch.
+ */
 #include "cuda/registers/border.cuh"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What direct, fused, packed and packed-separable share: the division of a plane, its border, and the tiles of the inner part.
+ * What direct, fused, packed and packed-separable share: the division of a plane, its border, and the tiles of the
+ * inner part.
  *
  * A plane has an inner part and a border. An output of the inner part depends on samples inside the image alone, and
  * its thread reads aligned words. A tile that would extend beyond the inner part is moved back inside: some outputs
@@ -58,7 +59,10 @@ struct ConvolveBlock
   }
 };
 
-/* The offsets of the columns of four border pixels from x on, with their neighbours, in a row, in bytes; -1: the zero level. */
+/*
+ * The offsets of the columns of four border pixels from x on, with their neighbours, in a row, in bytes; -1: the zero
+ * level.
+ */
 template <int K>
 static __device__ __forceinline__ void
 convolve_border_columns (const ConvolveImage &image, const ConvolveParts &parts, int x,
@@ -90,7 +94,10 @@ convolve_border_values (const ConvolveImage &image, const ConvolveParts &parts,
   }
 }
 
-/* Adds the products of one sample of the four border pixels from x on. Coordinates of neighbours go through the boundary. */
+/*
+ * Adds the products of one sample of the four border pixels from x on. Coordinates of neighbours go through the
+ * boundary.
+ */
 template <typename T, int K>
 static __device__ __forceinline__ void
 convolve_border_sums (const ConvolveImage &image, const ConvolveParts &parts, const float (&taps)[K][K], int x, int y,
@@ -268,7 +275,10 @@ struct ConvolveBorderTwo
   int64_t most_pixels;                    /* of the first plane: larger ones are faster by launches of their own */
 };
 
-/* The kernels of a plan and their mask: convolve_border_load () makes it, and convolve_border_run () launches one of them. */
+/*
+ * The kernels of a plan and their mask: convolve_border_load () makes it, and convolve_border_run () launches one of
+ * them.
+ */
 struct ConvolveBorderLoaded
 {
   ConvolveBorderKernel alone;
@@ -282,8 +292,8 @@ ConvolveStatus convolve_border_load (ConvolvePlan *plan, const ConvolveBorderKer
     const ConvolveBorderTwo &two, const void *mask, size_t mask_size, ConvolveError *error);
 
 /*
- * Copies a kernel for K x K weights, whose threads have tiles of W groups and R rows, and its mask to plan->loaded. Errors:
- * NO_MEMORY.
+ * Copies a kernel for K x K weights, whose threads have tiles of W groups and R rows, and its mask to plan->loaded.
+ * Errors: NO_MEMORY.
  */
 template <int K, int W, int R, typename Mask>
 static inline ConvolveStatus
@@ -297,8 +307,8 @@ convolve_border_load (ConvolvePlan *plan, const void *kernel, const Mask &mask, 
 }
 
 /*
- * Divides the plane and launches the loaded kernel. Where runs are independent and the plan has a kernel for two planes, the
- * launch for the first plane waits for the second one, or for any other work.
+ * Divides the plane and launches the loaded kernel. Where runs are independent and the plan has a kernel for two
+ * planes, the launch for the first plane waits for the second one, or for any other work.
  */
 ConvolveStatus convolve_border_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 

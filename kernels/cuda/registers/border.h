@@ -27,7 +27,10 @@ convolve_border_size (const ConvolvePlan *plan)
 
 #define CONVOLVE_BORDER_LAYOUTS (CONVOLVE_MAX_SAMPLES + 1)
 
-/* The index of the kernel for these pixels, below CONVOLVE_BORDER_LAYOUTS: 0 .. 3 for 1 to 4 samples, 4 for four samples of which the last is copied. */
+/*
+ * The index of the kernel for these pixels, below CONVOLVE_BORDER_LAYOUTS: 0 .. 3 for 1 to 4 samples, 4 for four
+ * samples of which the last is copied.
+ */
 static inline int
 convolve_border_layout (const ConvolvePlan *plan)
 {
@@ -49,7 +52,9 @@ bool convolve_border_accepts (const ConvolvePlan *plan, const char **reason);
 /* As convolve_border_accepts (), for masks with an integer tail. Leaves the ConvolveIntegerTail in *found. */
 bool convolve_border_accepts_integers (const ConvolvePlan *plan, ConvolveFound *found, const char **reason);
 
-/* As convolve_border_accepts_integers (), for samples of more than 8 bits: convolve_deep_tail_choose () finds the tail. */
+/*
+ * As convolve_border_accepts_integers (), for samples of more than 8 bits: convolve_deep_tail_choose () finds the tail.
+ */
 bool convolve_border_accepts_deep (const ConvolvePlan *plan, ConvolveFound *found, const char **reason);
 
 /*
@@ -78,8 +83,8 @@ void convolve_border_top_floats (const ConvolvePlan *plan, ConvolveTopFloats *fl
 bool convolve_border_are_bytes (const float *taps, int count);
 
 /*
- * Packs a row of side weights, each -32768 .. 32767, as cuda/registers/row_pairs.cuh reads them: (side + 1) / 2 words each, two
- * weights in a word. even has 0 after the last weight. odd is moved by one weight, with 0 before the first.
+ * Packs a row of side weights, each -32768 .. 32767, as cuda/registers/row_pairs.cuh reads them: (side + 1) / 2 words
+ * each, two weights in a word. even has 0 after the last weight. odd is moved by one weight, with 0 before the first.
  */
 void convolve_border_pairs (const int *row, int side, int *even, int *odd);
 

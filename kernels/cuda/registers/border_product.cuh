@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The device side of cuda/registers/border_product.h, which packed-separable and fused share: the border, the last step and the store. CLAMPS
- * is the `clamps` of convolve_border_product_init () as a template parameter.
+ * The device side of cuda/registers/border_product.h, which packed-separable and fused share: the border, the last step
+ * and the store. CLAMPS is the `clamps` of convolve_border_product_init () as a template parameter.
  */
 #ifndef CONVOLVE_CUDA_BORDER_PRODUCT_CUH
 #define CONVOLVE_CUDA_BORDER_PRODUCT_CUH

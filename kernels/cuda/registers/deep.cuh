@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Device functions for 16-bit samples, which the variants direct, fused and packed share: loads of no more than the mask meets,
- * clean samples, and the last step of masks for which a multiplication and an addition are enough.
+ * Device functions for 16-bit samples, which the variants direct, fused and packed share: loads of no more than the
+ * mask meets, clean samples, and the last step of masks for which a multiplication and an addition are enough.
  *
- * TOP is a template parameter: samples fill their 16 bits at the top, as in P010 and GRAY16. Then no sample is above the
- * largest one, and sums of them may keep the factor 2^shift. Otherwise the unused bits are above the samples, as in
+ * TOP is a template parameter: samples fill their 16 bits at the top, as in P010 and GRAY16. Then no sample is above
+ * the largest one, and sums of them may keep the factor 2^shift. Otherwise the unused bits are above the samples, as in
  * I420_10LE.
  */
 #ifndef CONVOLVE_CUDA_DEEP_CUH

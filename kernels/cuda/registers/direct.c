@@ -7,7 +7,9 @@
 
 CONVOLVE_DEVICE_FUNCTIONS (direct);
 
-/* Whether the kernel for 16-bit samples can do the plan's: it has no tail in float but for samples that fill 16 bits. */
+/*
+ * Whether the kernel for 16-bit samples can do the plan's: it has no tail in float but for samples that fill 16 bits.
+ */
 static bool
 is_deep (const ConvolvePlan *plan)
 {

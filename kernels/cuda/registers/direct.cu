@@ -15,9 +15,9 @@ struct DirectTaps
 /*
  * The idea: the sums of a thread's tile stay in registers, and each sample is loaded and converted once.
  *
- * The tile is drawn in cuda/registers/border.cuh, above convolve_tile (). Row n of the input meets row n - r of the mask for
- * outputs of row r, and sample i of it meets column i - c for outputs of column c. All loops are unrolled and all
- * indices are constants: one fused multiply-add is left of each product.
+ * The tile is drawn in cuda/registers/border.cuh, above convolve_tile (). Row n of the input meets row n - r of the
+ * mask for outputs of row r, and sample i of it meets column i - c for outputs of column c. All loops are unrolled and
+ * all indices are constants: one fused multiply-add is left of each product.
  *
  * For example, with K = 3, W = 1 and R = 2, the sample at n = 1, i = 3 is used by six outputs:
  *

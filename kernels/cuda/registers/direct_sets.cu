@@ -15,9 +15,9 @@ struct DirectSets
 /* The instances of the kernel. */
 enum DirectRule
 {
-  NEAR_OF_TWO, /* a magnitude of two sets by convolve_root_near () */
-  PAIR,        /* by convolve_root_pair () */
-  PAIR_OF_SLOPES, /* sobel, prewitt, scharr: no weights in the middle column of the first set and the middle row of the other */
+  NEAR_OF_TWO,    /* a magnitude of two sets by convolve_root_near () */
+  PAIR,           /* by convolve_root_pair () */
+  PAIR_OF_SLOPES, /* sobel and kin: no weights in the middle column of the first set and the middle row of the other */
   ANY_SETS
 };
 
@@ -95,8 +95,8 @@ store_row (const ConvolveImage &image, uint8_t *to, const int (&results)[S][COLU
 }
 
 /*
- * The idea: as direct, but a thread finishes one output after the other with all sets, from K rows of input whose samples
- * are converted once. values[n % K] is row n.
+ * The idea: as direct, but a thread finishes one output after the other with all sets, from K rows of input whose
+ * samples are converted once. values[n % K] is row n.
  */
 template <typename T, int K, int S, int W, int R, int RULE>
 __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)

@@ -18,10 +18,10 @@ struct FusedTaps
  * The idea: the two passes of a rank-1 mask in one. Sums along the rows stay in registers and are not stored between
  * the passes.
  *
- * The tile is drawn in cuda/registers/border.cuh, above convolve_tile (). A thread makes the row sums of one row of input after
- * the other, and adds each to the sums of all outputs whose mask has this row. Row n meets the weight column[n - r]
- * for outputs of row r. An output takes K products with row sums, and shares its K row sums with the outputs above and
- * below.
+ * The tile is drawn in cuda/registers/border.cuh, above convolve_tile (). A thread makes the row sums of one row of
+ * input after the other, and adds each to the sums of all outputs whose mask has this row. Row n meets the weight
+ * column[n - r] for outputs of row r. An output takes K products with row sums, and shares its K row sums with the
+ * outputs above and below.
  *
  * For example, the mask 1 2 1 down and 1 2 1 across, with W = 1 and R = 2, and the samples of row n = 1:
  *
@@ -82,9 +82,10 @@ struct FusedProduct
 };
 
 /*
- * PRODUCTS, see cuda/registers/border_product.h. Row sums are exact in single precision, because none reaches 2^24 times the samples'
- * factor. The cut is one instruction: the row sum is scaled and rounded down into the low bits of CONVOLVE_MAGIC. The integer
- * products down columns take these bits as they are, and the start has what CONVOLVE_MAGIC adds less.
+ * PRODUCTS, see cuda/registers/border_product.h. Row sums are exact in single precision, because none reaches 2^24
+ * times the samples' factor. The cut is one instruction: the row sum is scaled and rounded down into the low bits of
+ * CONVOLVE_MAGIC. The integer products down columns take these bits as they are, and the start has what CONVOLVE_MAGIC
+ * adds less.
  */
 template <typename T, int K, int S, int W, int R>
 __global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)

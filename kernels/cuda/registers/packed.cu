@@ -42,9 +42,9 @@ struct PackedTaps
  * The idea: 8-bit samples are multiplied as they lie in memory, without a conversion. One dp4a instruction adds four
  * products of a sample and an 8-bit weight to a sum.
  *
- * The tile is drawn in cuda/registers/border.cuh, above convolve_tile (). For each output column c of a row of input, a thread
- * takes the words of four bytes that begin at the left end of the mask. Each word goes to the sums of all rows of the
- * tile, with four weights of mask row n - r. For K = 5:
+ * The tile is drawn in cuda/registers/border.cuh, above convolve_tile (). For each output column c of a row of input, a
+ * thread takes the words of four bytes that begin at the left end of the mask. Each word goes to the sums of all rows
+ * of the tile, with four weights of mask row n - r. For K = 5:
  *
  *     input row n:           s0  s1  s2  s3  s4
  *     four:                | s0  s1  s2  s3 |           dp4a with row[n - r] = w0 w1 w2 w3
@@ -55,8 +55,8 @@ struct PackedTaps
  *
  * For example, samples 10 20 30 40 and weights 1 2 3 -1 add 10 + 40 + 90 - 40 = 100.
  *
- * C is the number of samples that are convolved, the first of the pixel. The others are copied. ABSOLUTE: the magnitudes of
- * the sums are what the tail takes.
+ * C is the number of samples that are convolved, the first of the pixel. The others are copied. ABSOLUTE: the
+ * magnitudes of the sums are what the tail takes.
  */
 template <int K, int S, int C, bool CLAMPS, bool ABSOLUTE, bool TWO>
 struct PackedKernel

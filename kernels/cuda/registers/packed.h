@@ -21,8 +21,8 @@ enum
 };
 
 /*
- * Eight 3x3 sets that are turns of one ring: three weights side by side are `high` above the five others, which are `low`. least
- * is added to each value, so that it is 0 to 65535.
+ * Eight 3x3 sets that are turns of one ring: three weights side by side are `high` above the five others, which are
+ * `low`. least is added to each value, so that it is 0 to 65535.
  */
 typedef struct
 {
@@ -38,22 +38,27 @@ bool convolve_packed_find_ring (const ConvolvePlan *plan, ConvolvePackedRing *ri
 #define CONVOLVE_PACKED_WIDE_SIDE 5
 
 /*
- * Weights of 16 bits, of a plan of ONE_STEP that packed accepted. A total is start + sum of tap * s, an integer of 32 bits with a
- * sign. Where no result needs a clamp and CONVOLVE_PACKED_WIDE_BITS bits are behind the point, the result is the third byte of
- * the total. Otherwise the start has the middle of the samples, 128, less: the result is the total shifted down by bits, plus
- * 128, clamped.
+ * Weights of 16 bits, of a plan of ONE_STEP that packed accepted. A total is start + sum of tap * s, an integer of 32
+ * bits with a sign. Where no result needs a clamp and CONVOLVE_PACKED_WIDE_BITS bits are behind the point, the result
+ * is the third byte of the total. Otherwise the start has the middle of the samples, 128, less: the result is the total
+ * shifted down by bits, plus 128, clamped.
  */
 #define CONVOLVE_PACKED_WIDE_BITS 16
 
-/* Words of two weights each, the first in the lower half, for outputs whose mask begins at an even place of memory, and at an odd one. */
+/*
+ * Words of two weights each, the first in the lower half, for outputs whose mask begins at an even place of memory, and
+ * at an odd one.
+ */
 typedef struct
 {
-  /* Of each row, without its last weight where the mask begins at an even place, and without its first one elsewhere. */
+  /*
+   * Of each row, without its last weight where the mask begins at an even place, and without its first one elsewhere.
+   */
   int row[CONVOLVE_PACKED_WIDE_SIDE][CONVOLVE_PACKED_WIDE_SIDE / 2];
 
   /*
-   * The column of the weights that are left out. Two words are for four rows from the top, and the last two for the last four rows, of
-   * which those that had their turn have 0.
+   * The column of the weights that are left out. Two words are for four rows from the top, and the last two for the
+   * last four rows, of which those that had their turn have 0.
    */
   int column[2 * ((CONVOLVE_PACKED_WIDE_SIDE + 3) / 4)];
 } ConvolvePackedPairs;
@@ -67,7 +72,10 @@ typedef struct
   bool clamps;
 } ConvolvePackedWide;
 
-/* Whether the plan is one of ONE_STEP with taps of at most 16 bits, narrow totals and a mask up to 5x5. The samples have 8 bits. */
+/*
+ * Whether the plan is one of ONE_STEP with taps of at most 16 bits, narrow totals and a mask up to 5x5. The samples
+ * have 8 bits.
+ */
 bool convolve_packed_accepts_wide (const ConvolvePlan *plan, const char **reason);
 
 /* Fills wide for a kernel with side x side weights. */

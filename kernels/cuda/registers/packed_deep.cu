@@ -57,10 +57,10 @@ pair_of (const uint32_t *words, int i, int sample)
  * The idea: 16-bit samples are multiplied as they lie in memory, without a conversion. One dp2a instruction adds two
  * products of a sample and an 8-bit weight to a sum.
  *
- * The tile is drawn in cuda/registers/border.cuh, above convolve_tile (). A word has two neighbouring samples of a row. An output
- * whose mask begins with the first sample of a word takes the weights in pairs from the left. Any other one takes them
- * in pairs that begin one sample further left, where the weight is 0, so that no word is ever shifted. A word of row
- * has a pair of each kind. For K = 3:
+ * The tile is drawn in cuda/registers/border.cuh, above convolve_tile (). A word has two neighbouring samples of a row.
+ * An output whose mask begins with the first sample of a word takes the weights in pairs from the left. Any other one
+ * takes them in pairs that begin one sample further left, where the weight is 0, so that no word is ever shifted. A
+ * word of row has a pair of each kind. For K = 3:
  *
  *     words:               | s0  s1 | s2  s3 |
  *     mask from s0 on:       w0  w1   w2   0     row[0] = w0 w1, 0 w0: the lower two bytes

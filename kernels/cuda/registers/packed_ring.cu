@@ -20,7 +20,8 @@ struct PackedRing
  *
  *     pairs[0] = s-1 s1    pairs[1] = s0 s2    pairs[2] = s1 s3    pairs[3] = s2 s4
  *
- * Outputs 0 and 2 have pairs[0], [1] and [2] on their left, on themselves and on their right; outputs 1 and 3 have the next.
+ * Outputs 0 and 2 have pairs[0], [1] and [2] on their left, on themselves and on their right; outputs 1 and 3 have the
+ * next.
  */
 static __device__ __forceinline__ void
 make_pairs (const uint32_t *bytes, int group, uint32_t (&pairs)[4])
@@ -52,8 +53,8 @@ largest_of_turns (const PackedRing &ring, const uint32_t (&above)[4], const uint
 }
 
 /*
- * The idea: a set is low times all eight neighbours, plus high times three that lie side by side. So the largest set is that
- * of the largest triple. Sums of bytes fit 16 bits, and one addition serves two outputs.
+ * The idea: a set is low times all eight neighbours, plus high times three that lie side by side. So the largest set is
+ * that of the largest triple. Sums of bytes fit 16 bits, and one addition serves two outputs.
  *
  * The tile is drawn in cuda/registers/border.cuh, above convolve_tile ().
  */

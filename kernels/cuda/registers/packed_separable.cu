@@ -6,8 +6,8 @@
 CONVOLVE_DEVICE_FUNCTIONS (packed_separable);
 
 /*
- * The shapes of tiles and blocks: [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples], the same for PRODUCTS, and the shapes of these in kernels for
- * two planes.
+ * The shapes of tiles and blocks: [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples], the same for PRODUCTS, and the shapes of
+ * these in kernels for two planes.
  */
 static constexpr ConvolveShape shapes[4][CONVOLVE_MAX_SAMPLES] = {
   { { 2, 4, 4 }, { 1, 4, 4 }, { 1, 4, 4 }, { 1, 4, 4 } },
@@ -54,8 +54,8 @@ dot_of_rows (uint32_t rows, int taps, int sum)
  * and has 16 bits. The sums of two rows fit into one word, and dp2a adds both, times their weights, to an output's
  * sum.
  *
- * The tile is drawn in cuda/registers/border.cuh, above convolve_tile (). For example, with R = 2, K = 3, the row 1 2 1 and the
- * column 1 2 1, one column of the tile has the row sums h0 .. h3 of R + K - 1 = 4 rows of input:
+ * The tile is drawn in cuda/registers/border.cuh, above convolve_tile (). For example, with R = 2, K = 3, the row 1 2 1
+ * and the column 1 2 1, one column of the tile has the row sums h0 .. h3 of R + K - 1 = 4 rows of input:
  *
  *     n        both          for sums[0], r = 0                 for sums[1], r = 1
  *     0, 1   | h0 | h1 |     column[1] = 1, 2: h0 + 2 h1        column[0] = 0, 1: h1
@@ -133,12 +133,13 @@ struct PackedProduct
 };
 
 /*
- * PRODUCTS, see cuda/registers/border_product.h. Along rows, dp2a does two products of a weight of 16 bits. Down columns, one multiply-add
- * of 32 bits does a product of a weight with a row sum: dp2a on pairs of row sums would take two instructions for the two
- * bytes of a weight, and save none.
+ * PRODUCTS, see cuda/registers/border_product.h. Along rows, dp2a does two products of a weight of 16 bits. Down
+ * columns, one multiply-add of 32 bits does a product of a weight with a row sum: dp2a on pairs of row sums would take
+ * two instructions for the two bytes of a weight, and save none.
  *
- * MIRRORED is for columns that are the same from below, as those of gaussians are, and for results that need no clamp. Two row
- * sums with the same weight are added first, because additions are done beside multiplications, by units of their own.
+ * MIRRORED is for columns that are the same from below, as those of gaussians are, and for results that need no clamp.
+ * Two row sums with the same weight are added first, because additions are done beside multiplications, by units of
+ * their own.
  */
 template <int K, int S, int C, bool MIRRORED, bool TWO>
 struct PackedProductKernel

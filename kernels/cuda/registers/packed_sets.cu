@@ -6,8 +6,8 @@
 #include <limits.h>
 
 /*
- * The kernel's second parameter: the weights of each set as signed bytes, from the left end of each mask row on, four in a
- * word, with 0 after the last. In a magnitude the weights are multiplied by the set's multiple.
+ * The kernel's second parameter: the weights of each set as signed bytes, from the left end of each mask row on, four
+ * in a word, with 0 after the last. In a magnitude the weights are multiplied by the set's multiple.
  */
 template <int K>
 struct PackedSets
@@ -23,8 +23,8 @@ struct PackedSets
 };
 
 /*
- * The instances of the kernel. Words of weights that are all 0 cost nothing where the compiler knows of them: bit 3 k + j
- * of an instance is row j of set k.
+ * The instances of the kernel. Words of weights that are all 0 cost nothing where the compiler knows of them: bit 3 k +
+ * j of an instance is row j of set k.
  */
 enum PackedRule
 {
@@ -50,8 +50,9 @@ sum_of (const PackedSets<K> &taps, int k, const uint32_t (&fours)[K][SHIFTS], in
 }
 
 /*
- * The bytes of a row of outputs, four in a word. A loop over many sets takes each set's weights once for the whole row. The
- * sums of a magnitude are integers in the low bits of floats: their squares are added up by units that dp4a does not need.
+ * The bytes of a row of outputs, four in a word. A loop over many sets takes each set's weights once for the whole row.
+ * The sums of a magnitude are integers in the low bits of floats: their squares are added up by units that dp4a does
+ * not need.
  */
 template <int K, int RULE, int W, int SHIFTS>
 static __device__ __forceinline__ void
@@ -104,9 +105,9 @@ join_samples (const ConvolveImage &image, const uint32_t (&done)[S][W], int g, c
 }
 
 /*
- * The idea: as packed, but a thread finishes one row of outputs after the other, so that all sets share the words of K rows
- * of input and the sums of few outputs are in registers at a time. fours[n % K][i] are the four bytes of row n that begin i
- * pixels after the left end of the first output's mask. Each word is made once and meets every set.
+ * The idea: as packed, but a thread finishes one row of outputs after the other, so that all sets share the words of K
+ * rows of input and the sums of few outputs are in registers at a time. fours[n % K][i] are the four bytes of row n
+ * that begin i pixels after the left end of the first output's mask. Each word is made once and meets every set.
  *
  * The root of a magnitude is one instruction, and convolve_root_near () says why the result is exact.
  */

@@ -29,7 +29,10 @@ struct WideTaps
   int bits;                                        /* of a total's fraction */
 };
 
-/* Four totals as four bytes. Without CLAMPS, bits is CONVOLVE_PACKED_WIDE_BITS, and the result is the third byte of each total. */
+/*
+ * Four totals as four bytes. Without CLAMPS, bits is CONVOLVE_PACKED_WIDE_BITS, and the result is the third byte of
+ * each total.
+ */
 template <bool CLAMPS>
 static __device__ __forceinline__ uint32_t
 finish (const int *totals, int bits)
@@ -80,10 +83,10 @@ border_group (const ConvolveImage &image, const WideTaps<K> &taps, int x, int y,
 /*
  * The idea: as packed, with weights of 16 bits. dp2a adds two products of a sample and a weight to a sum.
  *
- * The tile is drawn in cuda/registers/border.cuh, above convolve_tile (). Samples are met in pairs that begin at even places, so that no
- * byte is moved. K is odd, so each row of the mask leaves one sample without a partner: the last where the mask begins at an even
- * place, otherwise the first. These samples of four rows, or of the mask's last rows, are gathered in one word and multiplied
- * then. For K = 5:
+ * The tile is drawn in cuda/registers/border.cuh, above convolve_tile (). Samples are met in pairs that begin at even
+ * places, so that no byte is moved. K is odd, so each row of the mask leaves one sample without a partner: the last
+ * where the mask begins at an even place, otherwise the first. These samples of four rows, or of the mask's last rows,
+ * are gathered in one word and multiplied then. For K = 5:
  *
  *     place in memory:        2     3     4     5     6     7
  *     a mask from 2 on:     | s0    s1 || s2    s3 |  s4 waits

@@ -2,11 +2,11 @@
 /*
  * Sums along a row of bytes with weights of 16 bits: dp2a adds two products of a weight and a byte to a sum.
  *
- * A row of weights is packed twice, two weights in a word (convolve_border_pairs ()). Bytes are met in pairs that begin at even
- * places, so that no byte is moved.
+ * A row of weights is packed twice, two weights in a word (convolve_border_pairs ()). Bytes are met in pairs that begin
+ * at even places, so that no byte is moved.
  *
- * For example, with the row a b c and the samples s0 .. s11 of a group and its two neighbours, output 1 of the group begins at
- * the even place 4, and output 2 at the odd place 5:
+ * For example, with the row a b c and the samples s0 .. s11 of a group and its two neighbours, output 1 of the group
+ * begins at the even place 4, and output 2 at the odd place 5:
  *
  *     even  | a | b | c | 0 |     output 1: a s4 + b s5 by the lower half of a word, c s6 by its upper half
  *     odd   | 0 | a | b | c |     output 2: a s5 by the lower half, b s6 + c s7 by the upper half
@@ -30,9 +30,9 @@ convolve_dot_of_bytes (int taps, uint32_t bytes, int half, int sum)
 }
 
 /*
- * The row sum before the cut for sample s of output c, from the row's words and the bytes that convolve_pick_of_row () made of them. Bytes are
- * met in pairs that begin at even places, by the even or the odd weights: no byte is moved. In a row of three weights, one
- * byte of a group beside the tile's is met where it lies in the words.
+ * The row sum before the cut for sample s of output c, from the row's words and the bytes that convolve_pick_of_row ()
+ * made of them. Bytes are met in pairs that begin at even places, by the even or the odd weights: no byte is moved. In
+ * a row of three weights, one byte of a group beside the tile's is met where it lies in the words.
  */
 template <int K, int S, int W>
 static __device__ __forceinline__ int

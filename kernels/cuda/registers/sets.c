@@ -86,10 +86,10 @@ accepts_parts (const ConvolvePlan *plan, const char **reason)
 }
 
 /*
- * Whether the sum of a set may take all products in turn in single precision, as in cuda/registers/direct.c. A sum of a magnitude
- * begins with its value at the zero level, which is up to as large as the largest sum: partial sums are up to twice as large
- * then. In an exact plan they must stay below 2^24 all the same. In another plan, the roundings of the start and of a tap
- * times its multiple count as two more.
+ * Whether the sum of a set may take all products in turn in single precision, as in cuda/registers/direct.c. A sum of a
+ * magnitude begins with its value at the zero level, which is up to as large as the largest sum: partial sums are up to
+ * twice as large then. In an exact plan they must stay below 2^24 all the same. In another plan, the roundings of the
+ * start and of a tap times its multiple count as two more.
  */
 static bool
 is_single (const ConvolvePlan *plan, int k)

@@ -25,8 +25,8 @@ convolve_call_root_double (const ConvolveRoot *root, int sample, double squares)
 }
 
 /*
- * The state of one sample while the sums of its sets come one by one, in single precision. The sums of a magnitude begin
- * with ConvolveSets.start. The plan is exact or near_is_right.
+ * The state of one sample while the sums of its sets come one by one, in single precision. The sums of a magnitude
+ * begin with ConvolveSets.start. The plan is exact or near_is_right.
  */
 struct ConvolveCombining
 {

@@ -42,8 +42,8 @@ bool convolve_sets_need_double (const ConvolvePlan *plan);
 int convolve_sets_padded (const ConvolvePlan *plan);
 
 /*
- * Whether the plan is an absolute value whose result is that of a plain mask with the magnitude of the sum: the sum is 0
- * at the zero level. The plan's own taps and tail are this mask's.
+ * Whether the plan is an absolute value whose result is that of a plain mask with the magnitude of the sum: the sum is
+ * 0 at the zero level. The plan's own taps and tail are this mask's.
  */
 bool convolve_sets_are_magnitude_of_sum (const ConvolvePlan *plan, const char **reason);
 

@@ -4,12 +4,12 @@
  *
  * Every launch costs a fixed time: on an H200 2.7 us from the end of the launch before to the first samples. At 1080p
  * that is more than the samples take. A frame of NV12 has a plane of one sample to a pixel and a smaller plane of two,
- * for which the same mask has another kernel. So there is a third kernel, with the code of both: the blocks with the lowest
- * numbers do the first plane, the others the second one. convolve_border_run () launches it where it gets both planes one
- * after the other, between two calls of convolve_device_independent ().
+ * for which the same mask has another kernel. So there is a third kernel, with the code of both: the blocks with the
+ * lowest numbers do the first plane, the others the second one. convolve_border_run () launches it where it gets both
+ * planes one after the other, between two calls of convolve_device_independent ().
  *
- * A kernel is given as a struct of the template parameters K, the side of its mask, S, the samples of a pixel, CLAMPS, and TWO,
- * whether it is part of a kernel for two planes:
+ * A kernel is given as a struct of the template parameters K, the side of its mask, S, the samples of a pixel, CLAMPS,
+ * and TWO, whether it is part of a kernel for two planes:
  *
  *     W, R, V    the groups and rows of a thread's tile, the warps of a block
  *     Taps       the type of the kernel's second parameter, which begins with ConvolveParts
@@ -26,12 +26,16 @@ struct ConvolveShape
   int groups, rows, warps;
 };
 
-/* The largest side of a mask with a kernel for two planes. On the GPUs that have tensor cores, auto takes them for larger masks. */
+/*
+ * The largest side of a mask with a kernel for two planes. On the GPUs that have tensor cores, auto takes them for
+ * larger masks.
+ */
 #define CONVOLVE_TWO_SIDE 5
 
 /*
- * The most pixels of a first plane: twice those of 4K for masks up to 3x3, and twice those of 1080p for others. One launch was faster
- * for 3x3 at 4K and for 5x5 at 1080p. For 5x5 at 4K two launches, each with larger tiles, were as fast.
+ * The most pixels of a first plane: twice those of 4K for masks up to 3x3, and twice those of 1080p for others. One
+ * launch was faster for 3x3 at 4K and for 5x5 at 1080p. For 5x5 at 4K two launches, each with larger tiles, were as
+ * fast.
  */
 #define CONVOLVE_TWO_PIXELS(side) (1 << ((side) <= 3 ? 24 : 22))
 
@@ -94,8 +98,8 @@ convolve_two_planes_kernel (void)
 }
 
 /*
- * Loads the kernels for K x K weights and S samples. taps is copied. Both planes have the same weights, or the second one has
- * the narrower ones that a preset makes for a plane of half the size: 3x3 beside 5x5. Errors: NO_MEMORY.
+ * Loads the kernels for K x K weights and S samples. taps is copied. Both planes have the same weights, or the second
+ * one has the narrower ones that a preset makes for a plane of half the size: 3x3 beside 5x5. Errors: NO_MEMORY.
  */
 template <template <int, int, bool, bool> class Kernel, int K, int S, bool CLAMPS>
 static inline ConvolveStatus

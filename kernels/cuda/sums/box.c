@@ -139,9 +139,10 @@ accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 }
 
 /*
- * Fills factor and start for taps of one step, which are t times the weights of box. With n for the bits behind the point
- * of a total, the shift of the samples included, both are multiplied by 2^(32 - n), so that the integer is in the upper half
- * of the product, and by 2^fraction for its place. False where the factor or a product is too large for that.
+ * Fills factor and start for taps of one step, which are t times the weights of box. With n for the bits behind the
+ * point of a total, the shift of the samples included, both are multiplied by 2^(32 - n), so that the integer is in the
+ * upper half of the product, and by 2^fraction for its place. False where the factor or a product is too large for
+ * that.
  */
 static bool
 choose_product (const ConvolvePlan *plan, const ConvolveBox *box, ConvolveBoxTask *task)

@@ -116,8 +116,8 @@ typedef struct
 bool convolve_box_choose (const ConvolvePlan *plan, ConvolveBox *box, const char **reason);
 
 /*
- * Chooses the cheapest arithmetic that is exact enough for sums of samples with their shift, and fills the members of *task
- * that it needs: tail_kind and those after it.
+ * Chooses the cheapest arithmetic that is exact enough for sums of samples with their shift, and fills the members of
+ * *task that it needs: tail_kind and those after it.
  */
 void convolve_box_choose_tail (const ConvolvePlan *plan, const ConvolveBox *box, ConvolveBoxTask *task);
 

@@ -142,9 +142,9 @@ finish_of_exact (const ConvolvePlan *plan, int count, ConvolveIntegerTail *tail)
 }
 
 /*
- * Fills start and shift for totals divided by `unit`, which is 1 or 256. False where a total, with its start and without
- * the middle of the samples' range, does not fit 32 bits with a sign then, or where the unit or the fraction takes more
- * bits than there are.
+ * Fills start and shift for totals divided by `unit`, which is 1 or 256. False where a total, with its start and
+ * without the middle of the samples' range, does not fit 32 bits with a sign then, or where the unit or the fraction
+ * takes more bits than there are.
  */
 static bool
 set_shift (const ConvolvePlan *plan, int unit, ConvolveTensorDigits *digits)
@@ -171,8 +171,8 @@ set_shift (const ConvolvePlan *plan, int unit, ConvolveTensorDigits *digits)
 }
 
 /*
- * Writes integers in `count` digits. Their sum is exact: in 32 bits modulo 2^32, in doubles, or divided by 256. Only the
- * first of these allows the sum of a digit to overflow.
+ * Writes integers in `count` digits. Their sum is exact: in 32 bits modulo 2^32, in doubles, or divided by 256. Only
+ * the first of these allows the sum of a digit to overflow.
  */
 static bool
 take_integers (const ConvolvePlan *plan, int count, ConvolveTensorDigits *digits)

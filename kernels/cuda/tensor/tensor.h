@@ -59,10 +59,10 @@ typedef struct
 } ConvolveTensorDigits;
 
 /*
- * (sum0 + 256 * sum1 + 256^2 * sum2 + 256^3 * sum3 + start) >> shift: a sample in its place for clamping, see cuda/device/places.h,
- * without the middle of the samples' range, so that totals fit 32 bits with a sign. Whatever overflows on the way, the result is right
- * where that total fits 32 bits. WIDE: everything is divided by 256 and rounded down before the shift, the start
- * beforehand. Then each sum must fit 32 bits.
+ * (sum0 + 256 * sum1 + 256^2 * sum2 + 256^3 * sum3 + start) >> shift: a sample in its place for clamping, see
+ * cuda/device/places.h, without the middle of the samples' range, so that totals fit 32 bits with a sign. Whatever
+ * overflows on the way, the result is right where that total fits 32 bits. WIDE: everything is divided by 256 and
+ * rounded down before the shift, the start beforehand. Then each sum must fit 32 bits.
  */
 static CONVOLVE_BOTH int
 convolve_tensor_shifted (bool wide, int sum0, int sum1, int sum2, int sum3, int start, int shift)

@@ -122,8 +122,8 @@ finish_doubles (const ConvolveImage &image, const TensorParameters &mask, int sa
 }
 
 /*
- * By a shift, see convolve_tensor_shifted (). The results of two outputs, less the middle of their range, are clamped when
- * they are packed; the exclusive or adds the middle.
+ * By a shift, see convolve_tensor_shifted (). The results of two outputs, less the middle of their range, are clamped
+ * when they are packed; the exclusive or adds the middle.
  */
 template <typename T, bool WIDE, int SUMS>
 static __device__ __forceinline__ void

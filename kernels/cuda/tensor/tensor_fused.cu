@@ -75,7 +75,10 @@ taps_at (int sums, int i, int s, int h)
   return (i * sums + s) * 2 + h;
 }
 
-/* The first pass for 8 rows and one half of the group, from the lane's words of each window: [sum]. Sum 0 begins at start. */
+/*
+ * The first pass for 8 rows and one half of the group, from the lane's words of each window: [sum]. Sum 0 begins at
+ * start.
+ */
 template <int SUMS, int WINDOWS>
 static __device__ __forceinline__ void
 sum_rows (int (&sums)[SUMS][4], const uint4 (&words)[WINDOWS], const uint4 *taps, int h, const int (&start)[4])
@@ -106,9 +109,9 @@ add_bytes (int (&sums)[4], const unsigned (&one)[2], const unsigned (&two)[2], c
 
 /*
  * The second pass for 8 rows of outputs and one half of the group, from a ring of 2 or 3 slabs of which number `newest`
- * is the last. columns are the lane's taps for these 8 rows: by age of a slab, for it and the next one. Low digits times low
- * bytes are first, because their sums need registers of their own until these are folded. With 3 slabs the sums of high
- * bytes are last: fewer registers are in use then.
+ * is the last. columns are the lane's taps for these 8 rows: by age of a slab, for it and the next one. Low digits
+ * times low bytes are first, because their sums need registers of their own until these are folded. With 3 slabs the
+ * sums of high bytes are last: fewer registers are in use then.
  */
 template <int DIGITS, int SLABS>
 static __device__ __forceinline__ void
@@ -137,8 +140,9 @@ sum_slabs (Totals &totals, const Slab (&ring)[SLABS], int newest, int h, const u
 }
 
 /*
- * The second pass for 8 rows of outputs and one half of the group where a halo of 8 rows is enough: from the row sums of
- * 8 rows and of the next 8. Low and high bytes stay together in a word, so that one product adds both terms of `middle`.
+ * The second pass for 8 rows of outputs and one half of the group where a halo of 8 rows is enough: from the row sums
+ * of 8 rows and of the next 8. Low and high bytes stay together in a word, so that one product adds both terms of
+ * `middle`.
  */
 template <int DIGITS>
 static __device__ __forceinline__ void
@@ -155,8 +159,8 @@ sum_packed (Totals &totals, const PackedRows &one, const PackedRows &two, const 
 }
 
 /*
- * Whether the kernel adds packed row sums. Plans of PRODUCTS save one product in four by that. Exact plans save none: as
- * measured, packing is slower for 8 bits and faster for deep samples.
+ * Whether the kernel adds packed row sums. Plans of PRODUCTS save one product in four by that. Exact plans save none:
+ * as measured, packing is slower for 8 bits and faster for deep samples.
  */
 static __attribute__ ((unused)) constexpr __host__ __device__ bool
 is_packed (int sample_size, bool exact, int halo)
@@ -428,9 +432,9 @@ convolve_tensor_fused_load (ConvolvePlan *plan, ConvolveError *error)
 }
 
 /*
- * The number of the height for this region: the largest that gives each multiprocessor 1.5 times the warps that it holds
- * at once. With fewer warps, multiprocessors would be idle at the end of the launch. The warps held are those of the
- * tallest kernels, and heights count as 1, 2 and 4 slabs here, also where the table has others.
+ * The number of the height for this region: the largest that gives each multiprocessor 1.5 times the warps that it
+ * holds at once. With fewer warps, multiprocessors would be idle at the end of the launch. The warps held are those of
+ * the tallest kernels, and heights count as 1, 2 and 4 slabs here, also where the table has others.
  */
 static int
 choose_height (const ConvolvePlan *plan, const ConvolveRect *region)

@@ -167,8 +167,9 @@ add_range (const ConvolvePlan *plan, const ConvolveProduct *product, int64_t *lo
 }
 
 /*
- * Where no result needs clamping and totals are no finer than 2^24, they are made that fine: then one byte of a total is
- * the sample, which saves the kernels the shift and the clamp. Column taps get the factor of that, if they have room for it.
+ * Where no result needs clamping and totals are no finer than 2^24, they are made that fine: then one byte of a total
+ * is the sample, which saves the kernels the shift and the clamp. Column taps get the factor of that, if they have room
+ * for it.
  */
 static void
 make_byte (const ConvolvePlan *plan, ConvolveTensorProducts *products, ConvolveTensorProductsTaps *taps)

@@ -67,13 +67,16 @@ struct Slab
   unsigned low[2][2], high[2][2];
 };
 
-/* A lane's row sums of 8 rows and one half of the group, by k: low bytes of rows 2 t and 2 t + 1, and above them high bytes. */
+/*
+ * A lane's row sums of 8 rows and one half of the group, by k: low bytes of rows 2 t and 2 t + 1, and above them high
+ * bytes.
+ */
 typedef unsigned PackedRows[2];
 
 /*
- * Makes the two bytes of each row sum. sums is [sum][register]; register 2 k + i has sample k of the half in row 2 t + i.
- * With several sums, their total, scaled and with the start added, has the bytes at bit 16. The total of short
- * rows has begun at the start, and has the bytes at bit 8; and so has a single sum, with the bytes at bit 0.
+ * Makes the two bytes of each row sum. sums is [sum][register]; register 2 k + i has sample k of the half in row 2 t +
+ * i. With several sums, their total, scaled and with the start added, has the bytes at bit 16. The total of short rows
+ * has begun at the start, and has the bytes at bit 8; and so has a single sum, with the bytes at bit 0.
  */
 template <int SUMS, bool SHORT>
 static __device__ __forceinline__ void
@@ -128,8 +131,8 @@ struct Totals
 
 /*
  * Adds the terms of one slab. low_taps and high_taps have the low and the high digits of the column. Taps of one digit
- * have it in high_taps, and so their totals are not divided by 256. The terms of low digits and low bytes, which are, have
- * sums of their own: add_low () makes these, and fold () adds them.
+ * have it in high_taps, and so their totals are not divided by 256. The terms of low digits and low bytes, which are,
+ * have sums of their own: add_low () makes these, and fold () adds them.
  */
 template <int DIGITS>
 static __device__ __forceinline__ void
@@ -262,7 +265,9 @@ finish_rows (const ConvolveImage &image, const ProductsParameters &mask, const T
     words[i] = finish_row<T, F> (image, mask, totals[i / 2], i % 2, offsets);
 }
 
-/* The same, where for exact plans the way from totals to samples is a parameter of the launch and not of the template. */
+/*
+ * The same, where for exact plans the way from totals to samples is a parameter of the launch and not of the template.
+ */
 template <typename T, bool EXACT, Finish F>
 static __device__ __forceinline__ void
 finish (const ConvolveImage &image, const ProductsParameters &mask, const Totals (&totals)[2][2], const float4 *offsets,
@@ -291,8 +296,8 @@ store_some (uint8_t *to, unsigned x, unsigned begin, unsigned end, uint2 words)
 }
 
 /*
- * Writes four samples of row y whose places in memory lie apart, and copies those that are not convolved. The words have
- * this machine's byte order; first is the place of the first sample, as in Outputs.
+ * Writes four samples of row y whose places in memory lie apart, and copies those that are not convolved. The words
+ * have this machine's byte order; first is the place of the first sample, as in Outputs.
  */
 template <typename T>
 static __device__ __noinline__ void

@@ -6,8 +6,8 @@
  * second pass convolves columns of row sums: it makes totals. All taps are integers of one or two digits in base 256,
  * as cuda/tensor/tensor.h defines digits, and a row sum is kept in two bytes.
  *
- * An exact plan has column taps of one digit, and keeps taps and row sums as they are. A plan of PRODUCTS has the integers
- * of common/arithmetic.h, and the kernels compute
+ * An exact plan has column taps of one digit, and keeps taps and row sums as they are. A plan of PRODUCTS has the
+ * integers of common/arithmetic.h, and the kernels compute
  *   row sum = (scale * (sum of row taps times words of samples) + row_start) / 2^16, rounded down
  *   total   = start + centre * sample + (sum of column taps times row sums) / 2^8, rounded down
  *   sample  = total / 2^shift, rounded down and clamped.
@@ -32,8 +32,8 @@
  * 11 and so on. A sum may add in any order, so the column taps, the right operand, are put in the same one. Row sums
  * never leave their lane.
  *
- * Packed row sums. Where 8 rows of outputs need only 16 rows of row sums (masks of up to 9 rows), a lane's four bytes may
- * instead be both bytes of the sums of rows 2 t and 2 t + 1; a second word has those of the next 8 rows. They are
+ * Packed row sums. Where 8 rows of outputs need only 16 rows of row sums (masks of up to 9 rows), a lane's four bytes
+ * may instead be both bytes of the sums of rows 2 t and 2 t + 1; a second word has those of the next 8 rows. They are
  * multiplied by ConvolveTensorPackedColumns.
  */
 #ifndef CONVOLVE_CUDA_TENSOR_PRODUCTS_H
@@ -167,8 +167,9 @@ uint32_t convolve_tensor_products_column_word (const ConvolvePlan *plan, const C
     int p, int lane, int k);
 
 /*
- * The taps of a lane that packed row sums are multiplied by: [0] for the first 8 rows and [1] for the next. Low bytes of
- * row sums are the two lower bytes of a word, and high bytes the two upper ones. Each 8 rows of outputs have the same taps.
+ * The taps of a lane that packed row sums are multiplied by: [0] for the first 8 rows and [1] for the next. Low bytes
+ * of row sums are the two lower bytes of a word, and high bytes the two upper ones. Each 8 rows of outputs have the
+ * same taps.
  */
 typedef struct
 {
@@ -177,7 +178,10 @@ typedef struct
   uint32_t low[2];    /* low digits for low bytes */
 } ConvolveTensorPackedColumns;
 
-/* low and high are the lane's digits for slab 0 and output rows 0 .. 7, made by convolve_tensor_products_column_word (). */
+/*
+ * low and high are the lane's digits for slab 0 and output rows 0 .. 7, made by convolve_tensor_products_column_word
+ * ().
+ */
 static CONVOLVE_BOTH ConvolveTensorPackedColumns
 convolve_tensor_pack_columns (uint32_t low, uint32_t high)
 {
@@ -188,8 +192,8 @@ convolve_tensor_pack_columns (uint32_t low, uint32_t high)
 }
 
 /*
- * Whether there is a kernel of tensor-separable that keeps the slabs of row sums in registers. Samples that lie apart and
- * centres are for the other kernels, so that the fast ones have no code for these.
+ * Whether there is a kernel of tensor-separable that keeps the slabs of row sums in registers. Samples that lie apart
+ * and centres are for the other kernels, so that the fast ones have no code for these.
  */
 static inline bool
 convolve_tensor_products_in_registers (const ConvolveTensorProducts *products)
@@ -207,10 +211,10 @@ convolve_tensor_products_offset (const ConvolvePlan *plan, const ConvolveTensorP
 
 /*
  * The size in bytes of all operands on the device. The operands are, in this order:
- *  - the header. For each sample of a pixel that may be the first of four samples side by side: 8 words, the starts of totals
- *    as a lane's sums begin with them (for samples 4 g and 4 g + 1, two rows each, and then for 4 g + 2 and 4 g + 3); and 4
- *    floats, the offsets of the samples 4 g .. 4 g + 3. Then for each of CONVOLVE_MAX_RANK products 4 words, all of them
- *    row_start, as a lane's row sums begin with them
+ *  - the header. For each sample of a pixel that may be the first of four samples side by side: 8 words, the starts of
+ *    totals as a lane's sums begin with them (for samples 4 g and 4 g + 1, two rows each, and then for 4 g + 2 and
+ *    4 g + 3); and 4 floats, the offsets of the samples 4 g .. 4 g + 3. Then for each of CONVOLVE_MAX_RANK products 4
+ *    words, all of them row_start, as a lane's row sums begin with them
  *  - rows: [product][two segments][sum][half][lane][segment][register]; a last odd segment is [sum][lane][k]
  *  - columns: [product][slab][lane][k]; or, where slabs stay in registers, [slab][8 rows of outputs][lane][digit][this
  *    slab, next slab], in which the first slab comes after the last.

@@ -56,8 +56,8 @@ sum_rows (int (&sums)[2][2][SUMS][4], const unsigned *pixels, int pitch, const u
 }
 
 /*
- * The second pass from a ring of SLABS slabs in registers, of which number `slot` is the newest. Low digits times low bytes
- * are first, because their sums need registers of their own until these are folded.
+ * The second pass from a ring of SLABS slabs in registers, of which number `slot` is the newest. Low digits times low
+ * bytes are first, because their sums need registers of their own until these are folded.
  */
 template <int DIGITS, int SLABS, int SLOTS>
 static __device__ __forceinline__ void
@@ -130,8 +130,8 @@ sum_slabs_in_shared (Totals (&totals)[2][2], const uint4 *ring, int newest, int 
 }
 
 /*
- * Adds the centre's own tap times the lane's samples to the totals of 16 rows. own is the place of the first sample in the
- * tile.
+ * Adds the centre's own tap times the lane's samples to the totals of 16 rows. own is the place of the first sample in
+ * the tile.
  */
 template <typename T>
 static __device__ __forceinline__ void
