@@ -49,8 +49,7 @@ typedef struct
   long taken;            /* cases that are run until so many were not refused, or 0 for `cases` of them */
   uint64_t seed;
   const char *variant;
-  const char *check; /* the only one of run_named () to run, or RANDOM, FIXED, or NULL */
-  bool no_fixed;
+  const char *check; /* the only one or the only group of run_named () to run, or RANDOM, FIXED, or NULL */
   bool list, bench;
   const char *once;
   int once_width, once_height;
@@ -69,8 +68,8 @@ usage (FILE *file)
       "  --seed S           seed of the random cases; the clock gives one where this is left out\n"
       "  --case I           only case I of the seed, described in words\n"
       "  --tight            random cases alone, in device memory of exactly the plane's bytes: for compute-sanitizer\n"
-      "  --check NAME       only this check, as in tensor-digits; random for the random cases, fixed for each variant's own\n"
-      "  --no-fixed         all but --check fixed\n"
+      "  --check NAME       only this check, as in tensor-digits, or this group: cpu, plans, sets; random for the random\n"
+      "                     cases, fixed for each variant's own\n"
       "  --list             prints the variants\n"
       "  --bench            measures instead of checking\n"
       "  --csv FILE         writes the measurements there too\n"
@@ -120,8 +119,6 @@ read_options (Options *options, int argc, char **argv)
       options->bench = true;
     } else if (strcmp (option, "--tight") == 0) {
       options->tight = true;
-    } else if (strcmp (option, "--no-fixed") == 0) {
-      options->no_fixed = true;
     } else if (!value) {
       return false;
     } else if (strcmp (option, "--variant") == 0) {
@@ -279,7 +276,7 @@ is_check (const Options *options, const char *name)
   return options->check && strcmp (options->check, name) == 0;
 }
 
-/* Whether a check of this name is to run; it then counts as known. */
+/* Whether a check of this name or of this group is to run; it then counts as known. */
 static bool
 is_wanted (const Options *options, const char *name, bool *known)
 {
@@ -289,7 +286,7 @@ is_wanted (const Options *options, const char *name, bool *known)
   return wanted;
 }
 
-/* The checks that no variant is named for: all of them, or the one that was asked for. */
+/* The checks that no variant is named for, with their groups: all of them, or those that were asked for. */
 static int
 run_named (const Options *options)
 {
@@ -297,32 +294,33 @@ run_named (const Options *options)
   bool known = is_check (options, RANDOM) || is_check (options, FIXED);
   int failures = 0;
 
-#define RUN(name, call) failures += is_wanted (options, name, &known) ? (call) : 0
-  RUN ("arithmetic", check_arithmetic (seed, check_cases (4000, 40000), stdout));
-  RUN ("api", check_fixed_api (stdout));
-  RUN ("box", check_box (seed, 400, stdout));
-  RUN ("fft", check_fft (seed, 60, stdout));
-  RUN ("integer-tail", check_integer_tail (seed, 400, stdout));
-  RUN ("tensor-digits", check_tensor_digits (seed, 400, stdout));
-  RUN ("tensor-products", check_tensor_products (seed, 400, stdout));
-  RUN ("cpu-memory", check_cpu_memory (stdout));
-  RUN ("cpu-threads", check_cpu_threads (stdout));
-  RUN ("pool", check_pool (stdout));
-  RUN ("cpu-large", check_cpu_large (stdout));
-  RUN ("cpu-sigma", check_cpu_sigma (stdout));
-  RUN ("cpu-double", check_cpu_double (seed, 300, stdout));
-  RUN ("cpu-steps", check_cpu_steps (seed, 300, stdout));
-  RUN ("cpu-bright-boxes", check_cpu_bright_boxes (seed, stdout));
-  RUN ("cpu-fft-bound", check_cpu_fft_bound (stdout));
-  RUN ("measure", check_measure (seed, stdout));
-  RUN ("products", check_products (seed, 400, stdout));
-  RUN ("border-products", check_border_products (seed, 400, stdout));
-  RUN ("packed-wide", check_packed_wide (seed, 400, stdout));
-  RUN ("sets-accepted", check_sets_accepted (stdout));
-  RUN ("sets-memory", check_sets_memory (stdout));
-  RUN ("sets-roots", check_sets_roots (seed, 200, stdout));
-  RUN ("sets-device-roots", check_sets_device_roots (seed, stdout));
-  RUN ("sets-random", check_sets_random (seed, 600, stdout));
+#define RUN(group, name, call) \
+  failures += is_wanted (options, group, &known) || is_wanted (options, name, &known) ? (call) : 0
+  RUN ("plans", "arithmetic", check_arithmetic (seed, check_cases (4000, 40000), stdout));
+  RUN ("plans", "api", check_fixed_api (stdout));
+  RUN ("plans", "box", check_box (seed, 400, stdout));
+  RUN ("plans", "fft", check_fft (seed, 60, stdout));
+  RUN ("plans", "integer-tail", check_integer_tail (seed, 400, stdout));
+  RUN ("plans", "tensor-digits", check_tensor_digits (seed, 400, stdout));
+  RUN ("plans", "tensor-products", check_tensor_products (seed, 400, stdout));
+  RUN ("cpu", "cpu-memory", check_cpu_memory (stdout));
+  RUN ("cpu", "cpu-threads", check_cpu_threads (stdout));
+  RUN ("cpu", "pool", check_pool (stdout));
+  RUN ("cpu", "cpu-large", check_cpu_large (stdout));
+  RUN ("cpu", "cpu-sigma", check_cpu_sigma (stdout));
+  RUN ("cpu", "cpu-double", check_cpu_double (seed, 300, stdout));
+  RUN ("cpu", "cpu-steps", check_cpu_steps (seed, 300, stdout));
+  RUN ("cpu", "cpu-bright-boxes", check_cpu_bright_boxes (seed, stdout));
+  RUN ("cpu", "cpu-fft-bound", check_cpu_fft_bound (stdout));
+  RUN ("plans", "measure", check_measure (seed, stdout));
+  RUN ("plans", "products", check_products (seed, 400, stdout));
+  RUN ("plans", "border-products", check_border_products (seed, 400, stdout));
+  RUN ("plans", "packed-wide", check_packed_wide (seed, 400, stdout));
+  RUN ("sets", "sets-accepted", check_sets_accepted (stdout));
+  RUN ("sets", "sets-memory", check_sets_memory (stdout));
+  RUN ("sets", "sets-roots", check_sets_roots (seed, 200, stdout));
+  RUN ("sets", "sets-device-roots", check_sets_device_roots (seed, stdout));
+  RUN ("sets", "sets-random", check_sets_random (seed, 600, stdout));
 #undef RUN
   if (!known) {
     printf ("FAILED: there is no check '%s'\n", options->check);
@@ -354,8 +352,7 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
     failures += run_named (options);
   if (options->check && !is_check (options, RANDOM) && !is_check (options, FIXED))
     return failures > 0;
-  for (int i = 0; i < n_rows && !options->tight && (options->check ? is_check (options, FIXED) : !options->no_fixed);
-       i++) {
+  for (int i = 0; i < n_rows && !options->tight && (!options->check || is_check (options, FIXED)); i++) {
     failures += check_fixed_variant (&rows[i], stdout);
     if (rows[i].device && !rows[i].device_lost)
       failures += check_fixed_two_devices (&rows[i], stdout) + check_fixed_independent (&rows[i], stdout)

@@ -19,7 +19,7 @@ LOGS = TOP / 'out/mutants'
 SEED = '20261123'
 SKIP = 77
 
-# The test "kernels" in parts, so that a fault is found early: some random cases, and each of its checks.
+# The tests of the kernels in smaller parts, so that a fault is found early: some random cases, and each of its checks.
 CHECKS = ['api', 'arithmetic', 'box', 'fft', 'integer-tail', 'tensor-digits', 'tensor-products', 'products',
           'border-products', 'packed-wide', 'sets-accepted', 'sets-roots', 'sets-device-roots', 'sets-random', 'sets-memory', 'pool',
           'cpu-memory', 'cpu-threads', 'cpu-large', 'cpu-sigma', 'cpu-fft-bound', 'cpu-steps', 'cpu-double',
@@ -145,9 +145,10 @@ def find_tests():
         targets = {name for target in row['depends'] for name in files[target]}
         # Arguments may name outputs relative to the folder of the build.
         tests[row['name']] = Test(row['name'], row['cmd'], row['env'], targets)
-    whole = tests.pop('kernels')
+    groups = [tests.pop(name) for name in list(tests) if name.startswith('kernels-')]
     for name, arguments in PARTS.items():
-        tests[name] = Test(name, whole.command + ['--seed', SEED] + arguments, whole.env, whole.targets)
+        command = groups[0].command[:1] + ['--host', '--seed', SEED] + arguments
+        tests[name] = Test(name, command, groups[0].env, groups[0].targets)
     return tests
 
 
