@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh disable=SC2154 # run.sh sets top and all
 # The tests under the sanitizers: AddressSanitizer and UndefinedBehaviorSanitizer in build-asan/, ThreadSanitizer in
-# build-tsan/; both without CUDA.
+# build-tsan/; both without CUDA, and with what these tests need alone.
 
 # Meson's tests get a registry that is not the user's. GStreamer's scanner is a program without sanitizers and cannot load
 # the plugin of this build, so GST_REGISTRY_FORK=no loads the plugin in the test's process. All other plugins are scanned
@@ -10,7 +10,7 @@ sanitized_tests () {
   if [ "$(cc -print-file-name=libasan.so)" = libasan.so ] || [ "$(cc -print-file-name=libubsan.so)" = libubsan.so ]
   then
     row SKIP "sanitizers: the compiler has no libasan or no libubsan"
-  elif check_step "sanitizers: build" build_project "$top/build-asan" -Dcuda=disabled -Dexamples=true \
+  elif check_step "sanitizers: build" build_project "$top/build-asan" -Dcuda=disabled -Dexamples=false \
     -Db_sanitize=address,undefined -Db_lundef=false; then
     GST_REGISTRY="$top/build-asan/registry.bin" gst-inspect-1.0 fakesink >out/plugins 2>&1 || true
     # Few random cases: the tests in build/ have all of them. lsan.supp names callers of malloc(). GLib has no frame pointers,
@@ -26,8 +26,8 @@ sanitized_tests () {
 threads_under_sanitizer () {
   if [ "$(cc -print-file-name=libtsan.so)" = libtsan.so ]; then
     row SKIP "ThreadSanitizer: the compiler has no libtsan"
-  elif check_step "ThreadSanitizer: build" build_project "$top/build-tsan" -Dcuda=disabled -Dexamples=false \
-    -Db_sanitize=thread -Db_lundef=false; then
+  elif targets=tests/convolve_check check_step "ThreadSanitizer: build" build_project "$top/build-tsan" -Dcuda=disabled \
+    -Dexamples=false -Db_sanitize=thread -Db_lundef=false; then
     check "ThreadSanitizer: variant cpu" build-tsan/tests/convolve_check --host --variant cpu --check random --cases 300
     check "ThreadSanitizer: threads' pool" build-tsan/tests/convolve_check --host --check pool
     check "ThreadSanitizer: numbers of threads" build-tsan/tests/convolve_check --host --check cpu-threads
