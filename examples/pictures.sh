@@ -11,10 +11,10 @@
 # all of them and the pipeline of each. A new preset or boundary is in the element's lists, so the script makes its picture.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
-. "$top/examples/prepare.sh"
+. "$top/tests/prepare.sh"
 
 install_missing
-build_project "$top/build"
+targets="plugin/libgstcudaconvolve.so examples/anonymise" build_project "$top/build"
 use_build "$top/build"
 folder=${1:-$top/examples/pictures}
 [ $# = 0 ] || shift

@@ -13,7 +13,7 @@
 # Without a property that chooses the mask, the mask is a gaussian with sigma=8, which nobody overlooks.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
-. "$top/examples/prepare.sh"
+. "$top/tests/prepare.sh"
 
 file=$top/examples/clip.mp4
 case ${1:-=} in
@@ -43,7 +43,7 @@ done
 if [ -n "$mask" ]; then set -- "mask=$mask" sigma=8 "$@"; fi
 
 install_missing
-build_project "$top/build"
+targets="plugin/libgstcudaconvolve.so examples/convolve_file" build_project "$top/build"
 use_build "$top/build"
 
 name=$(basename "$file")

@@ -4,7 +4,7 @@
 #
 # Each part is a script in tests/long/ that can also be run alone; without names all parts run, one after the other. Each is
 # one row, printed when it ends, with its seconds. A part that cannot run here is a SKIP with the reason. What a part printed
-# is kept in out/. tests/results/reliability.md has the figures of the last runs.
+# is kept in out/, and their seconds in out/times-long. tests/results/reliability.md has the figures of the last runs.
 #
 # shellcheck disable=SC2317 # check calls functions by name
 set -eu
@@ -32,6 +32,7 @@ for argument in "$@"; do
 done
 
 . "$top/tests/rows/rows.sh"
+begin_times out/times-long
 
 names=$*
 for part in ${names:-$(parts)}; do

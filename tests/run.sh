@@ -4,7 +4,7 @@
 #
 # Installs the packages that are missing, builds in build/, and runs the tests. Each test is one row, printed when it
 # ends, with its seconds. The last line is "N passed, N failed, N skipped"; the exit status is 0 where nothing failed.
-# What the rows print is kept in out/.
+# What the rows print is kept in out/, and their seconds in out/times.
 #
 #   sh tests/run.sh            every part of the project, with few random cases: minutes
 #   sh tests/run.sh --all      also all random cases, the sanitizers, the kernels as PTX for every GPU architecture, the
@@ -34,11 +34,14 @@ for argument in "$@"; do
   esac
 done
 
-. "$top/examples/prepare.sh"
+. "$top/tests/prepare.sh"
+# With ccache, what was compiled before is not compiled again.
+useful=ccache
 cd "$top"
 mkdir -p out
 
 . "$top/tests/rows/rows.sh"
+begin_times out/times
 
 # The tests of a testlog.json that are not among the lines of FILE, as Meson would print them, and the outputs of
 # those that failed: rest_of_testlog TESTLOG FILE.
@@ -69,6 +72,7 @@ meson_row () {
   seconds=$(printf '%.1f s' "${fields%% *}")
   name=${fields##*[:/ ]}
   echo "$name" >>out/rows
+  echo "${seconds% s} - $prefix$name" >>"$times"
   case $result in
     OK | EXPECTEDFAIL) row ok "$prefix$name, $seconds" ;;
     SKIP) row SKIP "$prefix$name" ;;
@@ -91,6 +95,7 @@ meson_tests () {
   mkfifo out/meson-lines
   say "Running the tests of $folder"
   before=$failed
+  start
   {
     status=0
     env "$@" meson test -C "$folder" --no-rebuild --num-processes "$(nproc)" ${setup:+--setup "$setup"} \
@@ -102,6 +107,8 @@ meson_tests () {
     meson_row "$line" || true
   done <out/meson-lines
   wait
+  now
+  took "all tests of $folder" >/dev/null
   rm -f out/meson-lines
   if [ -s "$testlog" ]; then
     rest_of_testlog "$testlog" out/rows >out/rest

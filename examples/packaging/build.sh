@@ -40,7 +40,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-. "$top/examples/prepare.sh"
+. "$top/tests/prepare.sh"
 command -v dpkg-query >/dev/null || { say "Debian packages are made on Debian or Ubuntu"; exit 1; }
 # shellcheck disable=SC2046 # a list of words
 set -- $(missing_packages build-essential debhelper devscripts fakeroot xz-utils ${lintian:+lintian} \

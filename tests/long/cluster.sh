@@ -16,7 +16,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 top=$PWD
-. "$top/examples/prepare.sh"
+. "$top/tests/prepare.sh"
 . "$top/tests/rows/rows.sh"
 . "$top/tests/rows/cluster.sh"
 . "$top/tests/long/cluster/engines.sh"

@@ -48,15 +48,16 @@ nvcc_rows () {
   check "nvcc: no g++ that nvcc takes" nvcc_no_compiler
 }
 
-# build_everything: builds in build/, with the kernels as PTX for every GPU architecture that a package has. Assembling for each
-# would take as long again, and is done where a package is made. Where MESON_ARGS chooses architectures, its choice stands.
+# build_everything: builds in build/, with the kernels for the GPU here, or for one, and as PTX for every generation that a package
+# is assembled for. Where MESON_ARGS chooses architectures, its choice stands.
 build_everything () {
   case ${MESON_ARGS:-} in
     *cuda=disabled* | *cuda-architectures=*)
       row SKIP "build: PTX for every architecture: MESON_ARGS says otherwise" ;;
     *)
       if [ -n "$(nvcc_capabilities)" ]; then
-        check_step "build: PTX for every architecture" build_project "$top/build" -Dcuda=enabled -Dcuda-architectures=ptx
+        # shellcheck disable=SC2046 # a list of words
+        check_step "build: PTX for every architecture" build_project "$top/build" -Dcuda=enabled $(gpu_options ptx)
         return
       fi
       row SKIP "build: PTX for every architecture: there is no nvcc" ;;

@@ -5,7 +5,7 @@
 #
 # The bare systems are kept as SUITE.tar in CACHE, $HOME/.cache/cudaconvolve without it, and what apt fetched in
 # SUITE.archives. MIRROR names an archive of Debian; without it debootstrap's own counts.
-. "${top:?}/examples/prepare.sh"
+. "${top:?}/tests/prepare.sh"
 cache=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cudaconvolve}
 mirror=${MIRROR:-}
 

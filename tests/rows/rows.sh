@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh
 # What run.sh and long.sh print: one row for each test with its seconds, and a last line that counts the rows. What a test
-# printed is kept in out/.
+# printed is kept in out/. The file `times` has the rows' seconds, and the seconds of all cores together.
 
 passed=0
 failed=0
@@ -23,13 +23,34 @@ finish () {
   exit 0
 }
 
-now () {
-  date +%s.%N
+# begin_times FILE: the file that the times go to.
+begin_times () {
+  times=$1
+  echo "# seconds, seconds of all cores, row" >"$times"
 }
 
-# since TIME: the seconds from that time until now, as in "1.3 s".
-since () {
-  printf '%s %s\n' "$1" "$(now)" | awk '{ printf "%.1f s\n", $2 - $1 }'
+times=/dev/null
+
+# Writes the time, and the seconds of all programs that have ended, into out/now. Not for a subshell, which has none of them.
+now () {
+  { date +%s.%N && times; } >out/now
+}
+
+# start: notes when a row begins.
+start () {
+  now
+  mv out/now out/start
+}
+
+# took NAME: how long the row took, as in "1.3 s"; the file of times gets a line.
+took () {
+  cat out/start out/now | awk -v name="$1" -v file="$times" '
+    function seconds(text) { split(text, part, "m"); return 60 * part[1] + part[2] }
+    { wall[NR] = $1; cores[NR] = seconds($1) + seconds($2) }
+    END {
+      printf "%.1f %.1f %s\n", wall[4] - wall[1], cores[6] - cores[3], name >>file
+      printf "%.1f s\n", wall[4] - wall[1]
+    }'
 }
 
 # check NAME COMMAND...: a row from a command's exit status. Where the command fails, the end of its output is shown.
@@ -38,17 +59,18 @@ check () {
   name=$1
   shift
   log=out/test-$(echo "$name" | tr -c 'a-zA-Z0-9\n' '-').log
-  start=$(now)
+  start
   status=0
   ("$@") >"$log" 2>&1 </dev/null || status=$?
+  now
   case $status in
-    0) row ok "$name, $(since "$start")" ;;
+    0) row ok "$name, $(took "$name")" ;;
     77)
       reason=$(tail -n 1 "$log")
       row SKIP "$name${reason:+: $reason}" ;;
     *)
       tail -n 40 "$log" | sed 's/^/     /'
-      row FAIL "$name, $(since "$start") ($log)" ;;
+      row FAIL "$name, $(took "$name") ($log)" ;;
   esac
 }
 
@@ -56,11 +78,10 @@ check () {
 check_step () {
   name=$1
   shift
-  start=$(now)
-  if "$@"; then
-    row ok "$name, $(since "$start")"
-  else
-    row FAIL "$name, $(since "$start")"
-    return 1
-  fi
+  start
+  status=0
+  "$@" || status=1
+  now
+  if [ "$status" = 0 ]; then row ok "$name, $(took "$name")"; else row FAIL "$name, $(took "$name")"; fi
+  return "$status"
 }

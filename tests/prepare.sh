@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh
 # Shared by the scripts, which source this file with top set to the project's root: installing packages, and building.
-# MESON_ARGS in the environment holds further options for `meson setup`.
+# MESON_ARGS in the environment holds further options for `meson setup`. `useful` are packages that are installed with the others
+# where apt has them, and `targets` what build_project () builds, instead of everything.
 
 packages="meson ninja-build pkg-config gcc g++ libc6-dev
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgstreamer-plugins-bad1.0-dev zlib1g-dev
@@ -93,6 +94,14 @@ missing_packages () {
   done
 }
 
+# Those of the useful packages that are missing and that apt has.
+useful_packages () {
+  # shellcheck disable=SC2086 # a list of words
+  for package in $(missing_packages ${useful:-}); do
+    LC_ALL=C apt-cache policy "$package" 2>/dev/null | grep -q '^ *Candidate: *[0-9]' && echo "$package"
+  done
+}
+
 # Runs a command as root: directly where the user is root, otherwise with sudo, which must not ask for a password.
 as_root () {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
@@ -130,8 +139,8 @@ install_missing () {
     lacking=$(missing_packages $wanted)
     if [ -n "$lacking" ] && can_be_root; then
       apt_get update && versions_suffice apt || return 1
-      # shellcheck disable=SC2086
-      apt_install $lacking
+      # shellcheck disable=SC2086,SC2046
+      apt_install $lacking $(useful_packages)
       return
     fi
   fi
@@ -184,32 +193,44 @@ architectures_here () {
     }' | sort -nu | paste -s -d ';' -
 }
 
+# The options for the GPU code: for the GPUs of this machine; without one for 75, compiled fast, because nobody runs the code here.
+# gpu_options KIND: where KIND is ptx, also as PTX for every generation.
+gpu_options () {
+  fast=true
+  [ -z "$(gpu_capabilities)" ] || fast=false
+  echo "-Dcuda-architectures=${1:+$1;}$(architectures_here) -Dcuda-fast-compile=$fast"
+}
+
 # Runs Ninja, which shows n of m and what is compiled: on a terminal in one line that changes, otherwise in a line each.
 # Only without a terminal is the output in the log too, because Ninja has to write to the terminal itself.
 ninja_build () {
+  # shellcheck disable=SC2086 # a list of words
   if [ -t 2 ]; then
-    ninja -C "$1" >&2
+    ninja -C "$1" ${targets:-} >&2
   else
     rm -f "$log.failed"
-    { ninja -C "$1" 2>&1 || : >"$log.failed"; } | tee -a "$log" >&2
+    { ninja -C "$1" ${targets:-} 2>&1 || : >"$log.failed"; } | tee -a "$log" >&2
     [ ! -e "$log.failed" ]
   fi
 }
 
 # build_project FOLDER [MESON OPTIONS...]: configures FOLDER where that is new or has options given, and builds.
-# A new folder is for the GPU of this machine where neither MESON_ARGS nor the options name architectures.
+# A new folder is for the GPU of this machine where neither MESON_ARGS nor the options name architectures. A folder that was made
+# before there was a GPU is configured again.
 build_project () {
   folder=$1
   shift
   mkdir -p "${top:?}/out"
   log=$top/out/$(basename "$folder").log
-  # shellcheck disable=SC2086 # MESON_ARGS is a list of words
+  # shellcheck disable=SC2086,SC2046 # MESON_ARGS and the options are lists of words
   if [ ! -f "$folder/build.ninja" ]; then
     case "${MESON_ARGS:-} $*" in
       *cuda-architectures=* | *cuda=disabled*) ;;
-      *) set -- "-Dcuda-architectures=$(architectures_here)" "$@" ;;
+      *) set -- $(gpu_options "") "$@" ;;
     esac
     set -- meson setup "$folder" "$top" ${MESON_ARGS:-} "$@"
+  elif [ $# = 0 ] && [ -n "$(gpu_capabilities)" ] && grep -q 'cuda-fast-compile = true' "$folder/meson-private/cmd_line.txt"; then
+    set -- meson setup --reconfigure "$folder" "$top" ${MESON_ARGS:-} $(gpu_options "")
   elif [ $# -gt 0 ] || [ -n "${MESON_ARGS:-}" ]; then
     set -- meson setup --reconfigure "$folder" "$top" ${MESON_ARGS:-} "$@"
   else
