@@ -2,6 +2,8 @@
 #include "cuda/plain/fused_tiled.h"
 
 #include "cuda/registers/border.cuh"
+#include "cuda/registers/bytes.cuh"
+#include "cuda/registers/floats.cuh"
 
 #define THREADS 256
 #define COLUMNS CONVOLVE_FUSED_TILED_SAMPLES

@@ -18,7 +18,7 @@
  *           |        border: rows below               |
  *           +-----------------------------------------+   image.y1
  *
- * Template parameters have the meanings that cuda/device/words.cuh gives them.
+ * Template parameters have the meanings that cuda/registers/bytes.cuh gives them.
  */
 #ifndef CONVOLVE_CUDA_BORDER_CUH
 #define CONVOLVE_CUDA_BORDER_CUH

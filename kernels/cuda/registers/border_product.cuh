@@ -8,6 +8,8 @@
 
 #include "cuda/registers/border.cuh"
 #include "cuda/registers/border_product.h"
+#include "cuda/registers/bytes.cuh"
+#include "cuda/registers/floats.cuh"
 
 /* The product with the weights of a kernel of side K. */
 template <int K>

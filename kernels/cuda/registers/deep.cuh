@@ -11,6 +11,8 @@
 #define CONVOLVE_CUDA_DEEP_CUH
 
 #include "cuda/registers/border.cuh"
+#include "cuda/registers/bytes.cuh"
+#include "cuda/registers/floats.cuh"
 
 /* A part of a kernel's parameters. */
 struct ConvolveDeep

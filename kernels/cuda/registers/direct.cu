@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/registers/border.cuh"
 #include "cuda/registers/direct.h"
+#include "cuda/registers/floats.cuh"
 
 CONVOLVE_DEVICE_FUNCTIONS (direct);
 

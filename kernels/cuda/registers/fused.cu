@@ -2,6 +2,7 @@
 #include "cuda/registers/border.cuh"
 #include "cuda/registers/border_product.cuh"
 #include "cuda/registers/fused.h"
+#include "cuda/registers/floats.cuh"
 
 CONVOLVE_DEVICE_FUNCTIONS (fused);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/registers/packed.h"
+#include "cuda/registers/bytes.cuh"
 #include "cuda/registers/two_planes.cuh"
 
 CONVOLVE_DEVICE_FUNCTIONS (packed);

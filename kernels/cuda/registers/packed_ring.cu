@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* packed for the largest of eight 3x3 sets that are turns of each other by 45 degrees, as kirsch is. */
+#include "cuda/registers/bytes.cuh"
 #include "cuda/registers/packed.h"
 #include "cuda/registers/sets.cuh"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/registers/border_product.cuh"
+#include "cuda/registers/bytes.cuh"
 #include "cuda/registers/row_pairs.cuh"
 #include "cuda/registers/two_planes.cuh"
 

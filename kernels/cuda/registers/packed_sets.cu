@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* packed for masks of several sets of taps. */
+#include "cuda/registers/bytes.cuh"
 #include "cuda/registers/packed.h"
 #include "cuda/registers/sets.cuh"
 

@@ -14,7 +14,7 @@
 #ifndef CONVOLVE_CUDA_ROW_PAIRS_CUH
 #define CONVOLVE_CUDA_ROW_PAIRS_CUH
 
-#include "cuda/device/words.cuh"
+#include "cuda/registers/bytes.cuh"
 
 /* sum plus two products of a signed 16-bit weight and an unsigned byte: the lower or the upper two bytes of a word. */
 static __device__ __forceinline__ int
