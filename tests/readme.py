@@ -5,8 +5,7 @@
     tests/readme.py [FOLDER]     FOLDER holds the built plugin; without one GStreamer's own search counts
 
 README.md has at most MOST_WORDS words and MOST_LINES lines, and names every preset. plugin/masks.md names every preset and
-boundary, kernels/README.md and kernels/layer/README.md every variant, and the ladder every variant of masks that a device
-runs. plugin/properties.md must be as tests/properties.py writes the page, and the tables of figures as
+boundary, kernels/README.md and kernels/layer/README.md every variant, and the ladder every variant of masks that was timed on a device. plugin/properties.md must be as tests/properties.py writes the page, and the tables of figures as
 tests/bench/tables.py does. The test `pairs` compares the table of what goes together. Relative links must lead to files and
 headings that exist, in every .md file.
 """
@@ -63,11 +62,13 @@ def missing_names(found):
 
 
 def missing_steps(folder):
-    """A sentence for each variant of masks that runs on a device and has no row in the ladder."""
+    """A sentence for each variant of masks that runs on a device, was timed, and has no row in the ladder."""
     program, path = TOP / folder / '..' / 'tests' / 'convolve_check', 'kernels/README.md'
     listed = subprocess.run([program, '--list'], text=True, capture_output=True, check=True)
     ladder = re.search(r'<!-- table: ladder -->\n(.*?)<!-- end -->', (TOP / path).read_text(encoding='utf-8'), re.DOTALL)
-    names = re.findall(r'^([\w-]+) +device ', listed.stdout, re.MULTILINE)
+    timed = ''.join((TOP / 'tests' / 'results' / f'{name}.csv').read_text() for name in ('h200-textbook', 'h200-fast', 'h200-box'))
+    names = [name for name in re.findall(r'^([\w-]+) +device ', listed.stdout, re.MULTILINE)
+             if re.search(rf'\b{name},', timed)]
     return [f'{path}: the table "ladder" has no row `{name}`; see LADDER in tests/bench/tables.py'
             for name in names if f'| `{name}` |' not in (ladder.group(1) if ladder else '')]
 
