@@ -18,4 +18,12 @@ void convolve_array_unref (GValue *array);
  */
 ConvolveGrid *convolve_array_read (const GValue *array, GError **error);
 
+/*
+ * Boxes as the text of the property regions, to be freed, and as an array: one row for each box, of four numbers, or of
+ * strings where any number of any box is in per cent. The text is NULL for an empty array. What is no box becomes a text that
+ * cannot be read, so that the error of regions names the token; a text that cannot be read becomes an empty array.
+ */
+gchar *convolve_array_to_regions (const GValue *array);
+void convolve_array_from_regions (const gchar *regions, GValue *array);
+
 #endif

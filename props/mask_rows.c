@@ -48,6 +48,9 @@ static const Row rows[] = {
   { "regions", "Regions", "0.3", TEXT_AT (region.regions), .target = WRITTEN, .flags = PLAYING,
       .blurb = "Boxes x,y,width,height in luma pixels or, with %, in per cent of the frame; boxes are split by ';', as "
                "in 100,80,64,64; 50%,0,50%,100% (NULL or empty = none)" },
+  { "region-boxes", "Region boxes", "0.3", BOXES_AT (region.regions), .target = WRITTEN, .flags = PLAYING,
+      .blurb = "The boxes of regions as an array, as in <<100,80,64,64>>: four numbers are luma pixels, and of four "
+               "strings some may be in per cent, as in 50%. The one that is set last counts" },
   { "region-sources", "Region sources", "0.3", FLAGS_AT (region.sources, convolve_region_sources_get_type),
       .target = REGION, .flags = PLAYING, .standard = CONVOLVE_REGION_SOURCES_ALL,
       .blurb = "Where the boxes of a frame come from" },

@@ -19,8 +19,9 @@ set_standard (ConvolveProperties *properties, const Row *row)
       VALUE (gchar *, properties, row) = g_strdup (row->text);
       break;
     case ARRAY:
+    case BOXES:
     case FILE_NAME:
-      break; /* NULL already */
+      break; /* NULL already, or another row's */
     case UINT:
     case FLAGS:
       VALUE (guint, properties, row) = row->standard;
@@ -127,6 +128,8 @@ have_one_value (const ConvolveProperties *a, const ConvolveProperties *b, const 
       return g_strcmp0 (VALUE (gchar *, a, row), VALUE (gchar *, b, row)) == 0;
     case ARRAY:
       return VALUE (GValue *, a, row) == VALUE (GValue *, b, row);
+    case BOXES:
+      return TRUE;  /* the text's row tells */
     case FILE_NAME: /* another one of the same name is to be read again */
       return VALUE (ConvolveMaskFile *, a, row) == VALUE (ConvolveMaskFile *, b, row);
     case UINT:
@@ -210,6 +213,7 @@ make_spec (const Row *row)
     case TEXT:
     case FILE_NAME:
       return g_param_spec_string (name, nick, blurb, row->text, flags);
+    case BOXES:
     case ARRAY: /* of anything: a spec of the elements would make 0 of an int where a double is wanted */
       return gst_param_spec_array (name, nick, blurb, NULL, flags);
     case UINT:
@@ -286,6 +290,10 @@ convolve_properties_set (ConvolveProperties *properties, guint index, const GVal
     case ARRAY:
       VALUE (GValue *, properties, row) = convolve_array_new (value);
       break;
+    case BOXES:
+      g_free (VALUE (gchar *, properties, row));
+      VALUE (gchar *, properties, row) = convolve_array_to_regions (value);
+      break;
     case FILE_NAME:
       VALUE (ConvolveMaskFile *, properties, row) = new_file (g_value_get_string (value));
       break;
@@ -330,6 +338,9 @@ convolve_properties_get (const ConvolveProperties *properties, guint index, GVal
     case ARRAY:
       if (VALUE (GValue *, properties, row))
         g_value_copy (VALUE (GValue *, properties, row), value);
+      break;
+    case BOXES:
+      convolve_array_from_regions (VALUE (gchar *, properties, row), value);
       break;
     case FILE_NAME:
       g_value_set_string (value, convolve_mask_file_location (VALUE (ConvolveMaskFile *, properties, row)));

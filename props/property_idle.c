@@ -35,6 +35,8 @@ show_value (const ConvolveProperties *properties, const Row *row)
   switch (row->kind) {
     case TEXT:
       return show_text (VALUE (gchar *, properties, row), row->text);
+    case BOXES:
+      return NULL; /* the text's row tells */
     case ARRAY:
       return show_array (VALUE (GValue *, properties, row));
     case FILE_NAME:

@@ -18,6 +18,7 @@ typedef enum
 {
   TEXT,      /* gchar *, owned, may be NULL */
   ARRAY,     /* GValue * of array.h, shared, NULL for an empty array */
+  BOXES,     /* the gchar * of a TEXT, as an array of array.h; the text's row owns it */
   FILE_NAME, /* ConvolveMaskFile *, shared, NULL for no name */
   UINT,      /* guint */
   INT,       /* gint */
@@ -83,6 +84,7 @@ struct _ConvolvePropertyTable
   kind, offsetof (ConvolveProperties, member) + _Generic(((ConvolveProperties *) 0)->member, type : 0)
 #define TEXT_AT(member) MEMBER (TEXT, gchar *, member)
 #define ARRAY_AT(member) MEMBER (ARRAY, GValue *, member)
+#define BOXES_AT(member) MEMBER (BOXES, gchar *, member)
 #define FILE_AT(member) MEMBER (FILE_NAME, struct _ConvolveMaskFile *, member)
 #define UINT_AT(member) MEMBER (UINT, guint, member)
 #define INT_AT(member) MEMBER (INT, gint, member)

@@ -397,6 +397,15 @@
  */
 
 /**
+ * GstCudaConvolve:region-boxes:
+ *
+ * The boxes of regions as an array, as in <<100,80,64,64>>: four numbers are luma pixels, and of four strings some may
+ * be in per cent, as in 50%%. The one that is set last counts.
+ *
+ * Since: 0.3
+ */
+
+/**
  * GstCudaConvolve:region-color:
  *
  * Colour of the effect fill, as 0xAARRGGBB; AA counts where components has a. A GstARGBControlBinding goes from colour

@@ -521,7 +521,7 @@ set_property (ConvolveProperties *properties, GObjectClass *object_class, guint 
   GParamSpec *spec = g_object_class_find_property (object_class, row->name);
   GValue value = G_VALUE_INIT, back = G_VALUE_INIT;
 
-  if (row->kind == FILE_NAME || row->kind == ARRAY)
+  if (row->kind == FILE_NAME || row->kind == ARRAY || row->kind == BOXES)
     return;
   g_value_init (&value, G_PARAM_SPEC_VALUE_TYPE (spec));
   if (row->kind == TEXT)

@@ -101,6 +101,7 @@ static const Expected mask_rows[] = {
   { "n-threads", "0", "1", FALSE },
   { "apply-to", "frame", "outside-regions", FALSE },
   { "regions", NULL, "1,2,3,4", FALSE },
+  { "region-boxes", "<>", "<<1.0,2.0,3.0,4.0>>", FALSE },
   { "region-sources", "text+roi+analytics", "roi", FALSE },
   { "region-types", NULL, "face", FALSE },
   { "region-expand", "0", "0.5", TRUE },

@@ -3,6 +3,7 @@
 #include "props/check_props.h"
 #include "support/random.h"
 #include "support/run.h"
+#include "array.h"
 #include "properties.h"
 
 /* The boxes of a text as numbers, or the message. */
@@ -156,6 +157,53 @@ GST_START_TEST (random_texts)
     fail_unless (g_utf8_validate (read, -1, NULL), "seed %u, text %u", seed, i);
     if (convolve_region_settings_types (&settings, &names, NULL))
       convolve_region_type_is_wanted (names, text);
+  }
+}
+
+GST_END_TEST;
+
+/* Boxes as arrays become the text, and the text becomes boxes; what is no box is a text that cannot be read. */
+GST_START_TEST (boxes_as_arrays)
+{
+  static const struct
+  {
+    const gchar *array, *text, *back; /* back is NULL where it is the array */
+  } rows[] = {
+    { "<<1.0,2.0,3.0,4.0>>", "1,2,3,4", NULL },
+    { "<<1,2,3,4>,<5,6,7,8>>", "1,2,3,4;5,6,7,8", "<<1.0,2.0,3.0,4.0>,<5.0,6.0,7.0,8.0>>" },
+    { "<<-1.5,0.25,30.0,40.0>>", "-1.5,0.25,30,40", NULL },
+    { "<>", NULL, NULL },
+    { "<<1,2,3>>", "1,2,3", "<>" },
+    { "<5,6>", "5;6", "<>" },
+  };
+  static const gchar *const texts[] = { "50%,0,50%,100%", "1,2,3,4;-10%,0.5,25.5%,8" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GValue array = G_VALUE_INIT, back = G_VALUE_INIT, expected = G_VALUE_INIT;
+    g_autofree gchar *text = NULL;
+
+    g_value_init (&array, GST_TYPE_ARRAY);
+    g_value_init (&back, GST_TYPE_ARRAY);
+    g_value_init (&expected, GST_TYPE_ARRAY);
+    fail_unless (gst_value_deserialize (&array, rows[i].array), "%s", rows[i].array);
+    fail_unless (gst_value_deserialize (&expected, rows[i].back ? rows[i].back : rows[i].array));
+    text = convolve_array_to_regions (&array);
+    fail_unless (g_strcmp0 (text, rows[i].text) == 0, "%s: %s", rows[i].array, text);
+    convolve_array_from_regions (text, &back);
+    fail_unless_equals_int (gst_value_compare (&back, &expected), GST_VALUE_EQUAL);
+    g_value_unset (&array);
+    g_value_unset (&back);
+    g_value_unset (&expected);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
+    g_autofree gchar *text = NULL;
+    GValue array = G_VALUE_INIT;
+
+    g_value_init (&array, GST_TYPE_ARRAY);
+    convolve_array_from_regions (texts[i], &array);
+    text = convolve_array_to_regions (&array);
+    fail_unless_equals_string (text, texts[i]);
+    g_value_unset (&array);
   }
 }
 
@@ -345,6 +393,7 @@ region_texts (void)
   tcase_add_test (tcase, boxes);
   tcase_add_test (tcase, types);
   tcase_add_test (tcase, random_texts);
+  tcase_add_test (tcase, boxes_as_arrays);
   tcase_add_test (tcase, regions_without_effect);
   tcase_add_test (tcase, effects);
   tcase_add_test (tcase, strength_of_regions);
