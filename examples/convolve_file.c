@@ -19,6 +19,7 @@
 #include "branches.h"
 #include "film.h"
 #include "picture.h"
+#include "progress.h"
 #include "properties.h"
 #include "result.h"
 
@@ -55,11 +56,7 @@ typedef struct
   GstClockTime begin; /* where in the film the last frame begins */
   gint64 due;         /* microseconds at which that frame was due in the window */
 
-  /* Shared with the main thread. */
-  GMutex lock;
-  guint64 frames_out;
-  gint64 first, last;            /* microseconds at which the first and the last frame came out */
-  GstClockTime first_time, time; /* where in the film the first frame begins and the last one ends */
+  Progress out; /* the frames that came out */
 } Run;
 
 /* Where in the film a buffer is. */
@@ -154,7 +151,7 @@ frame_out (GstPad *pad, GstPadProbeInfo *info, gpointer data)
     if (GST_BUFFER_DURATION_IS_VALID (buffer))
       end += GST_BUFFER_DURATION (buffer);
   }
-  if (run->frames_out == run->keep) {
+  if (run->out.frames == run->keep) {
     GstSample *after = keep_frame (pad, buffer);
 
     if (run->pending && after) {
@@ -167,15 +164,7 @@ frame_out (GstPad *pad, GstPadProbeInfo *info, gpointer data)
     g_clear_pointer (&after, gst_sample_unref);
     run->keep = NO_FRAME;
   }
-  g_mutex_lock (&run->lock);
-  run->last = g_get_monotonic_time ();
-  if (run->frames_out++ == 0) {
-    run->first = run->last;
-    run->first_time = time;
-  }
-  if (GST_CLOCK_TIME_IS_VALID (end))
-    run->time = end;
-  g_mutex_unlock (&run->lock);
+  progress_add (&run->out, time, end);
   return GST_PAD_PROBE_OK;
 }
 
@@ -198,53 +187,12 @@ add_probe (GstElement *element, const char *pad_name, GstPadProbeType type, GstP
   gst_object_unref (pad);
 }
 
-/* One line, overwritten where a terminal shows it. */
-static void
-show_progress (Run *run, gboolean last)
-{
-  GstClockTime duration = film_duration (run);
-  GString *line = g_string_new (NULL);
-  double seconds, film;
-
-  g_mutex_lock (&run->lock);
-  seconds = (run->last - run->first) / 1e6;
-  film = GST_CLOCK_TIME_IS_VALID (run->time) ? (double) run->time : 0;
-  g_string_printf (line, "%" G_GUINT64_FORMAT " frames", run->frames_out);
-  if (film > 0 && GST_CLOCK_TIME_IS_VALID (duration))
-    g_string_append_printf (line, ", %d%%", (int) MIN (100, 100 * film / duration));
-  if (seconds > 0) {
-    double done = film - (GST_CLOCK_TIME_IS_VALID (run->first_time) ? run->first_time : 0);
-
-    g_string_append_printf (line, ", %.1f frames/s", (run->frames_out - 1) / seconds);
-    if (done > 0 && GST_CLOCK_TIME_IS_VALID (duration)) {
-      int left = duration > film ? (int) (seconds * (duration - film) / done + 0.5) : 0;
-
-      if (left >= 3600)
-        g_string_append_printf (line, ", %d:%02d:%02d left", left / 3600, left / 60 % 60, left % 60);
-      else
-        g_string_append_printf (line, ", %d:%02d left", left / 60, left % 60);
-    }
-  }
-  g_mutex_unlock (&run->lock);
-  /* The escape sequence clears what a longer line left behind. */
-  if (run->terminal)
-    g_printerr ("\r%s\033[K%s", line->str, last ? "\n" : "");
-  else
-    g_printerr ("%s\n", line->str);
-  g_string_free (line, TRUE);
-}
-
 static gboolean
 progress_tick (gpointer data)
 {
   Run *run = data;
-  gboolean started;
 
-  g_mutex_lock (&run->lock);
-  started = run->frames_out > 0;
-  g_mutex_unlock (&run->lock);
-  if (started)
-    show_progress (run, FALSE);
+  progress_show (&run->out, NULL, film_duration (run), run->terminal, FALSE);
   return G_SOURCE_CONTINUE;
 }
 
@@ -254,11 +202,8 @@ silence_comes (gpointer data)
 {
   Run *run = data;
   GstPad *pad = gst_element_get_static_pad (run->convolve, "sink");
-  guint64 frames;
+  guint64 frames = progress_frames (&run->out);
 
-  g_mutex_lock (&run->lock);
-  frames = run->frames_out;
-  g_mutex_unlock (&run->lock);
   if (!g_atomic_int_get (&run->stopping)
       && !silence_tick (&run->silence, pad, frames, run->file, run->terminal && frames > 0)) {
     run->ok = FALSE;
@@ -292,15 +237,10 @@ end_branch (GstElement *branch)
 static void
 stop (Run *run)
 {
-  gboolean started;
-
   if (g_atomic_int_get (&run->stopping))
     return;
   g_atomic_int_set (&run->stopping, TRUE);
-  g_mutex_lock (&run->lock);
-  started = run->frames_out > 0;
-  g_mutex_unlock (&run->lock);
-  if (!started || (run->window_gone && !run->clip)) {
+  if (progress_frames (&run->out) == 0 || (run->window_gone && !run->clip)) {
     g_main_loop_quit (run->loop);
     return;
   }
@@ -344,7 +284,7 @@ warn (const Run *run, GstMessage *message)
   GError *warning;
 
   gst_message_parse_warning (message, &warning, NULL);
-  g_printerr ("%s%s: warning: %s\n", run->terminal && run->frames_out ? "\n" : "", GST_OBJECT_NAME (message->src),
+  g_printerr ("%s%s: warning: %s\n", run->terminal && run->out.frames ? "\n" : "", GST_OBJECT_NAME (message->src),
       warning->message);
   g_error_free (warning);
 }
@@ -358,7 +298,7 @@ failed (Run *run, GstMessage *message)
   char *debug;
 
   gst_message_parse_error (message, &error, &debug);
-  g_printerr ("%s%s: %s\n%.600s\n", run->terminal && run->frames_out ? "\n" : "", GST_OBJECT_NAME (message->src),
+  g_printerr ("%s%s: %s\n%.600s\n", run->terminal && run->out.frames ? "\n" : "", GST_OBJECT_NAME (message->src),
       error->message, debug ? debug : "");
   if (error->domain != GST_RESOURCE_ERROR && message->src != GST_OBJECT (run->convolve)
       && !gst_pad_has_current_caps (pad))
@@ -418,10 +358,10 @@ report (const Run *run)
     g_print ("stats: %s = %s%s\n", field, text, g_str_has_suffix (field, "-time") ? " ns" : "");
     g_free (text);
   }
-  g_print ("frames: %" G_GUINT64_FORMAT "\n", run->frames_out);
-  if (run->last > run->first)
+  g_print ("frames: %" G_GUINT64_FORMAT "\n", run->out.frames);
+  if (run->out.last > run->out.first)
     g_print ("frames per second: %.1f (decoding and convolving%s%s, first to last frame)\n",
-        (run->frames_out - 1) * 1e6 / (run->last - run->first), run->clip ? ", writing the clip" : "",
+        (run->out.frames - 1) * 1e6 / (run->out.last - run->out.first), run->clip ? ", writing the clip" : "",
         run->window ? ", no faster than the film plays" : "");
   g_clear_pointer (&stats, gst_structure_free);
   g_free (variant);
@@ -516,8 +456,8 @@ play (Run *run)
   gst_element_call_async (run->pipeline, let_play, run, NULL);
   g_main_loop_run (run->loop);
   results_guard ();
-  if (run->frames_out) {
-    show_progress (run, TRUE);
+  if (run->out.frames) {
+    progress_show (&run->out, NULL, film_duration (run), run->terminal, TRUE);
     report (run);
   }
   film_stop (run->pipeline, pad);
@@ -565,7 +505,7 @@ main (int argc, char **argv)
   };
   GOptionContext *context = g_option_context_new ("FILE [PROPERTY=VALUE...]");
   GError *error = NULL;
-  Run run = { .keep = NO_FRAME, .begin = GST_CLOCK_TIME_NONE, .time = GST_CLOCK_TIME_NONE, .ok = TRUE };
+  Run run = { .keep = NO_FRAME, .begin = GST_CLOCK_TIME_NONE, .ok = TRUE };
 
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_add_group (context, gst_init_get_option_group ());
@@ -574,14 +514,14 @@ main (int argc, char **argv)
     return 2;
   }
   g_option_context_free (context);
-  g_mutex_init (&run.lock);
+  progress_init (&run.out);
   run.file = argv[1];
   run.properties = argv + 2;
   run.want_picture = picture != NULL;
   run.ok = begin_results (&run, clip, picture) && make_pipeline (&run, window, sink);
   if (run.ok) {
     play (&run);
-    if (run.frames_out == 0) {
+    if (run.out.frames == 0) {
       if (run.ok && !run.stopping)
         g_printerr ("%s: no frame came out\n", run.file);
       run.ok = FALSE;
@@ -593,7 +533,7 @@ main (int argc, char **argv)
   g_clear_pointer (&run.after, gst_sample_unref);
   g_clear_object (&run.convolve);
   g_clear_object (&run.pipeline);
-  g_mutex_clear (&run.lock);
+  progress_clear (&run.out);
   g_free (clip);
   g_free (picture);
   g_free (sink);

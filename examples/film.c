@@ -6,6 +6,7 @@
 
 #include <glib-unix.h>
 
+#include "progress.h"
 #include "result.h"
 
 #define SAY_AFTER 10 /* seconds without a frame */
@@ -24,25 +25,8 @@ typedef struct
   Silence silence;
   gboolean refused; /* on_first() said no; for the streaming thread */
 
-  /* Shared with the streaming thread. */
-  GMutex lock;
-  guint64 frames;
-  gint64 first, last;            /* microseconds at which the first and the last frame came */
-  GstClockTime first_time, time; /* where in the film the first frame begins and the last one ends */
+  Progress progress;
 } Play;
-
-void
-complain (const char *format, ...)
-{
-  va_list arguments;
-  char *text;
-
-  va_start (arguments, format);
-  text = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_printerr ("%s: %s\n", g_get_prgname (), g_strdelimit (text, "\n", ' '));
-  g_free (text);
-}
 
 /* --- sources that give nothing --- */
 
@@ -181,63 +165,29 @@ frame_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
           (NULL));
     return GST_PAD_PROBE_DROP;
   }
-  if (play->refused || (play->frames == 0 && play->film->on_first && !may_begin (play, pad)))
+  if (play->refused || (play->progress.frames == 0 && play->film->on_first && !may_begin (play, pad)))
     return GST_PAD_PROBE_DROP;
   if (play->film->on_frame) {
     play->film->on_frame (&frame, begin, end, play->film->data);
     GST_PAD_PROBE_INFO_DATA (info) = frame;
   }
-  g_mutex_lock (&play->lock);
-  play->last = g_get_monotonic_time ();
-  if (play->frames++ == 0) {
-    play->first = play->last;
-    play->first_time = begin;
-  }
-  play->time = end;
-  g_mutex_unlock (&play->lock);
+  progress_add (&play->progress, begin, end);
   return GST_PAD_PROBE_OK;
 }
 
 /* --- progress --- */
 
 static void
-append_time_left (GString *line, int seconds)
-{
-  if (seconds >= 3600)
-    g_string_append_printf (line, ", %d:%02d:%02d left", seconds / 3600, seconds / 60 % 60, seconds % 60);
-  else
-    g_string_append_printf (line, ", %d:%02d left", seconds / 60, seconds % 60);
-}
-
-/* One line, overwritten where a terminal shows it. */
-static void
 show_progress (Play *play, gboolean last)
 {
-  GString *line = g_string_new (NULL);
   gint64 duration;
-  double seconds, film, done;
 
-  if (!gst_pad_peer_query_duration (play->pad, GST_FORMAT_TIME, &duration))
-    duration = 0;
-  g_mutex_lock (&play->lock);
-  seconds = (play->last - play->first) / 1e6;
-  film = last && duration > 0 ? (double) duration : (double) play->time;
-  done = film - play->first_time;
-  g_string_printf (line, "%s: %" G_GUINT64_FORMAT " frames", play->film->task, play->frames);
-  if (duration > 0)
-    g_string_append_printf (line, ", %d%%", (int) MIN (100, 100 * film / duration));
-  if (seconds > 0)
-    g_string_append_printf (line, ", %.1f frames/s", (play->frames - 1) / seconds);
-  if (seconds > 0 && duration > 0 && done > 0)
-    append_time_left (line, (int) (seconds * MAX (0, duration - film) / done + 0.5));
-  play->shown = play->frames > 0;
-  g_mutex_unlock (&play->lock);
-  /* The escape sequence clears what a longer line left behind. */
-  if (play->shown && play->terminal)
-    g_printerr ("\r%s\033[K%s", line->str, last ? "\n" : "");
-  else if (play->shown)
-    g_printerr ("%s\n", line->str);
-  g_string_free (line, TRUE);
+  if (!gst_pad_peer_query_duration (play->pad, GST_FORMAT_TIME, &duration) || duration <= 0)
+    duration = GST_CLOCK_TIME_NONE;
+  else if (last)
+    play->progress.time = duration;
+  progress_show (&play->progress, play->film->task, duration, play->terminal, last);
+  play->shown = progress_frames (&play->progress) > 0;
 }
 
 static gboolean
@@ -254,11 +204,8 @@ static gboolean
 silence_comes (gpointer data)
 {
   Play *play = data;
-  guint64 frames;
+  guint64 frames = progress_frames (&play->progress);
 
-  g_mutex_lock (&play->lock);
-  frames = play->frames;
-  g_mutex_unlock (&play->lock);
   if (!silence_tick (&play->silence, play->pad, frames, play->film->file, play->shown && play->terminal))
     g_main_loop_quit (play->loop);
   return G_SOURCE_CONTINUE;
@@ -294,7 +241,8 @@ failed (Play *play, GstMessage *message)
   end_line (play);
   if (film->missing)
     complain ("%s: no decoder is installed for %s", film->file, film->missing);
-  else if (play->frames == 0 && error->domain == GST_STREAM_ERROR && message->src != GST_OBJECT (play->counter))
+  else if (play->progress.frames == 0 && error->domain == GST_STREAM_ERROR
+      && message->src != GST_OBJECT (play->counter))
     complain ("%s: no video that can be decoded: %s", film->file, error->message);
   else
     complain ("%s: %s: %s", film->file, GST_OBJECT_NAME (message->src), error->message);
@@ -365,7 +313,7 @@ film_play (Film *film, const char *counter)
   play.counter = gst_bin_get_by_name (GST_BIN (film->pipeline), counter);
   play.pad = gst_element_get_static_pad (play.counter, "sink");
   play.loop = g_main_loop_new (NULL, FALSE);
-  g_mutex_init (&play.lock);
+  progress_init (&play.progress);
   gst_pad_add_probe (play.pad, GST_PAD_PROBE_TYPE_BUFFER, frame_comes, &play, NULL);
   sources[0] = g_unix_signal_add (SIGINT, interrupted, &play);
   sources[1] = g_unix_signal_add (SIGTERM, interrupted, &play);
@@ -384,15 +332,15 @@ film_play (Film *film, const char *counter)
   for (guint i = 0; i < G_N_ELEMENTS (sources); i++)
     g_source_remove (sources[i]);
   results_guard ();
-  if (play.ended && play.frames == 0) {
+  if (play.ended && play.progress.frames == 0) {
     complain ("%s: no frame came out", film->file);
     play.ended = FALSE;
   }
-  film->frames = play.frames;
+  film->frames = play.progress.frames;
   gst_object_unref (bus);
   gst_object_unref (play.pad);
   gst_object_unref (play.counter);
   g_main_loop_unref (play.loop);
-  g_mutex_clear (&play.lock);
+  progress_clear (&play.progress);
   return play.ended;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the programs share: messages, starting and stopping a pipeline whose source may give nothing, and playing one from
+ * What the programs share: starting and stopping a pipeline whose source may give nothing, and playing one from
  * the first frame to the last one as fast as it goes, with progress and errors on stderr.
  */
 #ifndef FILM_H
 #define FILM_H
 
 #include <gst/gst.h>
+
+#include "progress.h"
 
 typedef struct
 {
@@ -25,9 +27,6 @@ typedef struct
   void (*on_message) (const GstStructure *message, gpointer data);
   gpointer data;
 } Film;
-
-/* One line on stderr, in the form of printf, after the program's name. */
-void complain (const char *format, ...) G_GNUC_PRINTF (1, 2);
 
 /* For how long no frame has come. All zero at first. */
 typedef struct

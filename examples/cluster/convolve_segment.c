@@ -22,6 +22,7 @@
 
 #include <glib/gstdio.h>
 
+#include "../progress.h"
 #include "segment.h"
 
 enum
@@ -47,19 +48,6 @@ static volatile int caught; /* the signal that came */
 static void catch (int number)
 {
   caught = number;
-}
-
-void
-complain (const char *format, ...)
-{
-  va_list arguments;
-  char *text;
-
-  va_start (arguments, format);
-  text = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_printerr ("convolve_segment: %s\n", g_strdelimit (text, "\n", ' '));
-  g_free (text);
 }
 
 /* --- arguments --- */

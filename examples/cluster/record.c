@@ -10,6 +10,8 @@
 
 #include <glib/gstdio.h>
 
+#include "../progress.h"
+
 enum
 {
   BLOCK = 64 * 1024,

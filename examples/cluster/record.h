@@ -54,7 +54,4 @@ gboolean record_fits (const Record *record, const char *file, const char *piece)
 /* Waits until what was written to the file, or in the folder, is on the disk. FALSE with a message on an error. */
 gboolean record_sync (const char *path);
 
-/* One line on stderr, in the form of printf. */
-void complain (const char *format, ...) G_GNUC_PRINTF (1, 2);
-
 #endif

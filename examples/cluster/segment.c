@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "segment.h"
 
+#include "../progress.h"
 #include "../properties.h"
 #include "frames.h"
 #include "seconds.h"
