@@ -31,40 +31,55 @@ typedef struct
   uint16_t *values[2], *results[2]; /* rows of inputs, rows of outputs */
   int32_t *sums[2];
 
-  /* box */
-  int32_t *columns, *scratch[2]; /* sums of the columns under the mask */
-  uint16_t *inner_values[2];     /* rows of inputs that enter and leave the sums of inner taps */
+  uint16_t **rows; /* ring of rows of inputs, of paths that read no pairs and no floats */
 
-  /* small box; rows of inputs are in `rows` */
-  uint16_t *short_columns;
-
-  /* pairs and factors */
-  int32_t *starts;         /* of the sums, for each element */
-  ConvolvePair **pairs;    /* ring of pairs of rows, the topmost first; factors: of row sums, a ring for each product */
-  ConvolvePair *joined[2]; /* elements of two rows of inputs, each paired with the element a pixel to the right */
-  int32_t *centre_starts[2]; /* the starts with the centre's own tap, for two rows of outputs */
+  /* pairs */
+  int32_t *starts;      /* of the sums, for each element */
+  ConvolvePair **pairs; /* ring of pairs of rows, the topmost first; factors: of row sums, a ring for each product */
 
   /* wide; starts has what is above low_bits */
   int32_t *low_starts;
   double *wide_sums[2];
 
   /* floating point */
-  int batch;                          /* rows of outputs whose column sums are made together */
-  float **floats;                     /* ring of rows of inputs */
-  float **float_columns, *float_sums; /* column sums: of each row of the batch, of each product */
-  double **double_columns, *double_sums;
+  int batch;      /* rows of outputs whose column sums are made together */
+  float **floats; /* ring of rows of inputs */
+  float *float_sums;
+  double *double_sums;
 
-  /* fft */
-  double *squares[2];
-  double *square_sums;      /* of the outputs of two squares, one sample of each pixel */
-  uint16_t *square_results; /* of the same outputs, all samples */
-
-  /* sets; rows of inputs are in `rows`, or as those of pairs and floating point */
-  uint16_t **rows;                        /* ring of rows of inputs, as a small box and the centre's own tap need */
-  float *half_offsets[2];                 /* of the tail or root, for even and for odd elements */
-  int32_t **set_starts, **set_low_starts; /* of the sums of each set, for each element */
-  double **set_offsets;                   /* of the value of each set, for each element */
-  double *squares_of_sums[2];             /* sums of squares of two rows of outputs */
+  /* What one path alone has. */
+  union
+  {
+    struct
+    {
+      float *half_offsets[2];         /* of the tail or root, for even and for odd elements */
+      int32_t **starts, **low_starts; /* of the sums of each set, for each element */
+      double **offsets;               /* of the value of each set, for each element */
+      double *squares[2];             /* sums of squares of two rows of outputs */
+    } sets;
+    struct
+    {
+      int32_t *columns, *scratch[2]; /* sums of the columns under the mask */
+      uint16_t *inner_values[2];     /* rows of inputs that enter and leave the sums of inner taps */
+      uint16_t *short_columns;
+    } box;
+    struct
+    {
+      ConvolvePair *joined[2];   /* elements of two rows of inputs, each paired with the element a pixel to the right */
+      int32_t *centre_starts[2]; /* the starts with the centre's own tap, for two rows of outputs */
+    } products;
+    struct
+    {
+      float **float_columns; /* column sums: of each row of the batch, of each product */
+      double **double_columns;
+    } factors;
+    struct
+    {
+      double *squares[2];
+      double *sums;      /* of the outputs of two squares, one sample of each pixel */
+      uint16_t *results; /* of the same outputs, all samples */
+    } fft;
+  };
 } ConvolveCpuJob;
 
 /* Memory of a job, which is only measured where base is NULL. */

@@ -115,13 +115,13 @@ use_box (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *w)
 static void
 take_box (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
 {
-  job->columns = convolve_cpu_take (arena, length, sizeof (int32_t));
+  job->box.columns = convolve_cpu_take (arena, length, sizeof (int32_t));
   for (int i = 0; i < 2; i++)
-    job->scratch[i] = convolve_cpu_take (arena, length, sizeof (int32_t));
+    job->box.scratch[i] = convolve_cpu_take (arena, length, sizeof (int32_t));
   for (int i = 0; i < 2; i++)
     job->sums[i] = convolve_cpu_take (arena, length, sizeof (int32_t));
   for (int i = 0; i < 2; i++)
-    job->inner_values[i] = convolve_cpu_take (arena, length, sizeof (uint16_t));
+    job->box.inner_values[i] = convolve_cpu_take (arena, length, sizeof (uint16_t));
 }
 
 /*
@@ -162,9 +162,9 @@ slide (const ConvolveCpuJob *job, int entering, int leaving, bool leaves, BoxRow
     convolve_cpu_load_row (job, leaving, rows->leaving[0]);
   if (box->inner_y)
     job->level->slide_edges ((const uint16_t *const *) rows->entering, (const uint16_t *const *) rows->leaving,
-        job->input_count, box->edge_y, box->inner_y, job->columns);
+        job->input_count, box->edge_y, box->inner_y, job->box.columns);
   else
-    job->level->slide (rows->entering[0], rows->leaving[0], job->input_count, job->columns);
+    job->level->slide (rows->entering[0], rows->leaving[0], job->input_count, job->box.columns);
 }
 
 static void
@@ -173,10 +173,10 @@ sum_windows (const ConvolveCpuJob *job)
   const ConvolveCpuBox *box = &job->cpu->box;
   int w = job->plan->taps.width;
 
-  job->level->window (job->columns, w, job->samples, job->count, (int32_t **) job->scratch, job->sums[0]);
+  job->level->window (job->box.columns, w, job->samples, job->count, (int32_t **) job->box.scratch, job->sums[0]);
   if (!box->inner_x)
     return;
-  job->level->window (job->columns + job->samples, w - 2, job->samples, job->count, (int32_t **) job->scratch,
+  job->level->window (job->box.columns + job->samples, w - 2, job->samples, job->count, (int32_t **) job->box.scratch,
       job->sums[1]);
   job->level->add_windows (job->sums[1], job->count, box->edge_x, box->inner_x, job->sums[0]);
 }
@@ -188,14 +188,14 @@ walk_box (const ConvolveCpuJob *job)
   const ConvolveCpuBox *box = &job->cpu->box;
   int h = job->plan->taps.height, top = job->y - h / 2;
   int weights = box->edge_y * h + box->inner_y * (h - 2);
-  BoxRows rows = { { job->values[0], job->inner_values[0] }, { job->values[1], job->inner_values[1] } };
+  BoxRows rows = { { job->values[0], job->box.inner_values[0] }, { job->values[1], job->box.inner_values[1] } };
 
   for (int x = 0; x < job->input_count; x++)
-    job->columns[x] = -weights * job->cpu->middle;
+    job->box.columns[x] = -weights * job->cpu->middle;
   for (int i = 0; i < 2; i++) {
     memset (job->values[i], 0, job->input_count * sizeof (uint16_t));
     if (box->inner_y)
-      memset (job->inner_values[i], 0, job->input_count * sizeof (uint16_t));
+      memset (job->box.inner_values[i], 0, job->input_count * sizeof (uint16_t));
   }
   for (int j = 0; j < h - 1; j++)
     slide (job, top + j, 0, false, &rows);
@@ -307,7 +307,7 @@ use_small_box (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *w)
 static void
 take_small_box (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
 {
-  job->short_columns = convolve_cpu_take (arena, length, sizeof (uint16_t));
+  job->box.short_columns = convolve_cpu_take (arena, length, sizeof (uint16_t));
   job->rows = convolve_cpu_take_rows (arena, job->plan->taps.height + 1, length, sizeof (uint16_t));
 }
 
@@ -317,17 +317,17 @@ walk_small_box (const ConvolveCpuJob *job)
 {
   int w = job->plan->taps.width, h = job->plan->taps.height, top = job->y - h / 2;
 
-  memset (job->short_columns, 0, job->input_count * sizeof (uint16_t));
+  memset (job->box.short_columns, 0, job->input_count * sizeof (uint16_t));
   for (int j = 0; j <= h; j++)
     memset (job->rows[j], 0, job->input_count * sizeof (uint16_t));
   for (int i = 1 - h; i < job->height; i++) {
     uint16_t *entering = convolve_cpu_turn (job->rows, h + 1);
 
     convolve_cpu_load_row (job, top + i + h - 1, entering);
-    job->level->slide_shorts (entering, job->rows[0], job->input_count, job->short_columns);
+    job->level->slide_shorts (entering, job->rows[0], job->input_count, job->box.short_columns);
     if (i < 0)
       continue;
-    job->level->values_of_windows (job->short_columns, w, job->samples, job->count, &job->cpu->quotient,
+    job->level->values_of_windows (job->box.short_columns, w, job->samples, job->count, &job->cpu->quotient,
         job->results[0]);
     convolve_cpu_store_row (job, job->y + i, job->results[0]);
   }

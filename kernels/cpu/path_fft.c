@@ -81,9 +81,9 @@ take (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
   size_t rows = 2 * (size_t) convolve_cpu_fft_rows (job->cpu->fft);
 
   for (int i = 0; i < 2; i++)
-    job->squares[i] = convolve_cpu_take (arena, CONVOLVE_CPU_FFT_SQUARE, sizeof (double));
-  job->square_sums = convolve_cpu_take (arena, job->width * rows, sizeof (double));
-  job->square_results = convolve_cpu_take (arena, job->count * rows + CONVOLVE_CPU_PADDING, sizeof (uint16_t));
+    job->fft.squares[i] = convolve_cpu_take (arena, CONVOLVE_CPU_FFT_SQUARE, sizeof (double));
+  job->fft.sums = convolve_cpu_take (arena, job->width * rows, sizeof (double));
+  job->fft.results = convolve_cpu_take (arena, job->count * rows + CONVOLVE_CPU_PADDING, sizeof (uint16_t));
 }
 
 /* Fills a square with one sample of each pixel, less the middle, from row y and input column x on; the rest is 0. */
@@ -122,8 +122,8 @@ finish_squares (const ConvolveCpuJob *job, int rows, int sample)
     ((double *) job->negative_offsets)[i] =
         parts[0].tail.offset[sample] + parts[1].tail.offset[sample] - tail->offset[sample];
   for (int j = 0; j < rows; j++) {
-    double *sums = job->square_sums + (size_t) j * job->width;
-    uint16_t *results = job->square_results + (size_t) j * job->count + sample;
+    double *sums = job->fft.sums + (size_t) j * job->width;
+    uint16_t *results = job->fft.results + (size_t) j * job->count + sample;
 
     for (int i = 0; i < job->width; i++)
       sums[i] += job->cpu->fft_start;
@@ -140,7 +140,7 @@ run_squares (const ConvolveCpuJob *job, int y, const int rows[2], int sample)
   const ConvolvePlan *plan = job->plan;
   const ConvolveCpuFft *fft = job->cpu->fft;
 
-  memset (job->square_sums, 0, (size_t) job->width * (rows[0] + rows[1]) * sizeof (*job->square_sums));
+  memset (job->fft.sums, 0, (size_t) job->width * (rows[0] + rows[1]) * sizeof (*job->fft.sums));
   for (int pass = 0; pass < convolve_cpu_fft_passes (fft); pass++) {
     int part = pass % convolve_cpu_fft_parts (fft);
     int top = y - plan->taps.height / 2 + part / fft->across * fft->part_height;
@@ -149,10 +149,10 @@ run_squares (const ConvolveCpuJob *job, int y, const int rows[2], int sample)
 
     for (int i = 0; i < 2; i++)
       fill_square (job, top + i * rows[0], rows[i] > 0 ? rows[i] + fft->part_height - 1 : 0, x, sample,
-          job->squares[i]);
-    convolve_cpu_fft_run (fft, job->level, pass, job->squares[0], job->squares[1]);
+          job->fft.squares[i]);
+    convolve_cpu_fft_run (fft, job->level, pass, job->fft.squares[0], job->fft.squares[1]);
     for (int i = 0; i < 2; i++)
-      add_square (job, job->squares[i], rows[i], unit, job->square_sums + (size_t) i * rows[0] * job->width);
+      add_square (job, job->fft.squares[i], rows[i], unit, job->fft.sums + (size_t) i * rows[0] * job->width);
   }
   finish_squares (job, rows[0] + rows[1], sample);
 }
@@ -170,7 +170,7 @@ walk (const ConvolveCpuJob *job)
       if (job->plan->pixel.select >> k & 1)
         run_squares (job, job->y + y, rows, k);
     for (int j = 0; j < upper + lower; j++)
-      convolve_cpu_store_row (job, job->y + y + j, job->square_results + (size_t) j * job->count);
+      convolve_cpu_store_row (job, job->y + y + j, job->fft.results + (size_t) j * job->count);
   }
 }
 

@@ -83,10 +83,10 @@ sum_batch (const ConvolveCpuJob *job, const float *const *rows, int n)
       for (int r = 0; r < cpu->rank; r++) {
         if (cpu->path == CONVOLVE_CPU_FLOAT_FACTORS)
           job->level->sum_floats (cpu->float_columns + r * h, 1, h, job->samples, cpu->column_block, rows + i, x, count,
-              job->float_columns[i * cpu->rank + r]);
+              job->factors.float_columns[i * cpu->rank + r]);
         else
           job->level->sum_floats_in_double (cpu->double_columns + r * h, 1, h, job->samples, rows + i, x, count,
-              job->double_columns[i * cpu->rank + r]);
+              job->factors.double_columns[i * cpu->rank + r]);
       }
   }
 }
@@ -100,11 +100,11 @@ finish_batch (const ConvolveCpuJob *job, int i, int y)
 
   if (cpu->path == CONVOLVE_CPU_FLOAT_FACTORS) {
     job->level->sum_floats (cpu->float_rows, w, cpu->rank, job->samples, cpu->block,
-        (const float *const *) job->float_columns + i * cpu->rank, 0, job->count, job->float_sums);
+        (const float *const *) job->factors.float_columns + i * cpu->rank, 0, job->count, job->float_sums);
     convolve_cpu_store_sums (job, y, CONVOLVE_CPU_FLOATS, job->float_sums);
   } else {
     job->level->sum_doubles (cpu->double_rows, w, cpu->rank, job->samples,
-        (const double *const *) job->double_columns + i * cpu->rank, job->count, job->double_sums);
+        (const double *const *) job->factors.double_columns + i * cpu->rank, job->count, job->double_sums);
     convolve_cpu_store_sums (job, y, CONVOLVE_CPU_DOUBLES, job->double_sums);
   }
 }
@@ -121,8 +121,8 @@ walk_few (const ConvolveCpuJob *job)
     if (i < 0)
       continue;
     job->level->sum_few_floats (cpu->float_columns, h, (const float *const *) job->floats, job->input_count,
-        job->float_columns[0]);
-    finish_few (job, cpu->float_rows, w, (const float *const *) job->float_columns, 1, job->y + i);
+        job->factors.float_columns[0]);
+    finish_few (job, cpu->float_rows, w, (const float *const *) job->factors.float_columns, 1, job->y + i);
   }
 }
 
@@ -425,14 +425,14 @@ take_double (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
 static void
 take_float_factors (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
 {
-  job->float_columns = convolve_cpu_take_rows (arena, job->cpu->rank * job->batch, length, sizeof (float));
+  job->factors.float_columns = convolve_cpu_take_rows (arena, job->cpu->rank * job->batch, length, sizeof (float));
   take_float (job, arena, length);
 }
 
 static void
 take_double_factors (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
 {
-  job->double_columns = convolve_cpu_take_rows (arena, job->cpu->rank * job->batch, length, sizeof (double));
+  job->factors.double_columns = convolve_cpu_take_rows (arena, job->cpu->rank * job->batch, length, sizeof (double));
   take_double (job, arena, length);
 }
 

@@ -171,7 +171,7 @@ find_middle (const ConvolveCpuAnalysis *a, const ConvolveProduct *product)
 
 /* A number that no sum of the term's products with pairs reaches, whatever the signs. */
 static double
-reach (const ConvolveTerm *term, int middle)
+bound_of (const ConvolveTerm *term, int middle)
 {
   int upper = abs ((int16_t) term->upper) + abs ((int16_t) (term->upper >> 16));
   int lower = abs ((int16_t) term->lower) + abs ((int16_t) (term->lower >> 16));
@@ -197,7 +197,7 @@ add_groups (const ConvolveCpuAnalysis *a, const int *middle)
   cpu->terms = (ConvolveTerms){ .count = 0 };
   for (wide->count = 0; wide->count < count; wide->count++) {
     const ConvolveTerm *term = &wide->terms[wide->count];
-    double more = reach (term, middle[term->row / pairs]);
+    double more = bound_of (term, middle[term->row / pairs]);
 
     if (sum + more > CONVOLVE_LARGEST_INT) {
       convolve_cpu_end_group (wide, 0);
@@ -275,13 +275,13 @@ take (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
   int h = job->plan->taps.height;
 
   for (int i = 0; i < 2 && cpu->joins; i++)
-    job->joined[i] = convolve_cpu_take (arena, length, sizeof (ConvolvePair));
+    job->products.joined[i] = convolve_cpu_take (arena, length, sizeof (ConvolvePair));
   if (cpu->wide.n_groups > 0)
     job->low_starts = convolve_cpu_take (arena, length, sizeof (int32_t));
   if (cpu->centre_tap) {
     job->rows = convolve_cpu_take_rows (arena, convolve_cpu_centre_rows (h), length, sizeof (uint16_t));
     for (int i = 0; i < 2; i++)
-      job->centre_starts[i] = convolve_cpu_take (arena, length, sizeof (int32_t));
+      job->products.centre_starts[i] = convolve_cpu_take (arena, length, sizeof (int32_t));
   }
   job->starts = convolve_cpu_take (arena, length, sizeof (int32_t));
   for (int i = 0; i < 2; i++)
@@ -303,7 +303,7 @@ sum_products (const ConvolveCpuJob *job, int y)
     convolve_cpu_load_row (job, y + i, values[i]);
     /* The last elements are paired with padding, which only taps of 0 multiply. */
     if (cpu->joins)
-      job->level->pair_up (values[i], values[i] + job->samples, job->input_count, 0, job->joined[i]);
+      job->level->pair_up (values[i], values[i] + job->samples, job->input_count, 0, job->products.joined[i]);
   }
   for (int r = 0; r < cpu->rank; r++) {
     ConvolvePair *pairs = convolve_cpu_turn (job->pairs + r * n, n);
@@ -312,7 +312,7 @@ sum_products (const ConvolveCpuJob *job, int y)
       job->level->row_sums_of_neighbours (&cpu->rows[r], (const uint16_t *const *) values, job->count,
           cpu->row_start[r], cpu->cut[r], pairs);
     else if (cpu->joins)
-      job->level->row_sums_of_pairs (&cpu->rows[r], (const ConvolvePair *const *) job->joined, job->count,
+      job->level->row_sums_of_pairs (&cpu->rows[r], (const ConvolvePair *const *) job->products.joined, job->count,
           cpu->row_start[r], cpu->cut[r], pairs);
     else
       job->level->row_sums_apart (&cpu->rows[r], (const uint16_t *const *) values, job->samples, job->count,
@@ -358,8 +358,9 @@ walk_factors (const ConvolveCpuJob *job)
     if (i < 0)
       continue;
     for (int k = 0; k < 2 && cpu->centre_tap; k++) {
-      job->level->add_centre (job->rows[k] + side, job->count, cpu->centre_tap, job->starts, job->centre_starts[k]);
-      starts[k] = job->centre_starts[k];
+      job->level->add_centre (job->rows[k] + side, job->count, cpu->centre_tap, job->starts,
+          job->products.centre_starts[k]);
+      starts[k] = job->products.centre_starts[k];
     }
     convolve_cpu_finish_pairs (job, job->y + 2 * i, starts);
   }

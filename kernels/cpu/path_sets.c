@@ -246,7 +246,7 @@ static void
 take_short_sets (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
 {
   for (int i = 0; i < 2; i++)
-    job->half_offsets[i] = convolve_cpu_take (arena, length, sizeof (float));
+    job->sets.half_offsets[i] = convolve_cpu_take (arena, length, sizeof (float));
   job->rows = convolve_cpu_take_rows (arena, job->plan->taps.height, length, sizeof (uint16_t));
 }
 
@@ -256,12 +256,12 @@ take_sets (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
   const ConvolveCpu *cpu = job->cpu;
   int h = job->plan->taps.height;
 
-  job->set_offsets = convolve_cpu_take_rows (arena, cpu->n_parts, length, sizeof (double));
+  job->sets.offsets = convolve_cpu_take_rows (arena, cpu->n_parts, length, sizeof (double));
   for (int i = 0; i < 2; i++)
-    job->squares_of_sums[i] = convolve_cpu_take (arena, length, sizeof (double));
+    job->sets.squares[i] = convolve_cpu_take (arena, length, sizeof (double));
   if (convolve_cpu_reads_pairs (cpu->parts[0].path)) {
-    job->set_starts = convolve_cpu_take_rows (arena, cpu->n_parts, length, sizeof (int32_t));
-    job->set_low_starts = convolve_cpu_take_rows (arena, cpu->n_parts, length, sizeof (int32_t));
+    job->sets.starts = convolve_cpu_take_rows (arena, cpu->n_parts, length, sizeof (int32_t));
+    job->sets.low_starts = convolve_cpu_take_rows (arena, cpu->n_parts, length, sizeof (int32_t));
     for (int i = 0; i < 2; i++)
       job->sums[i] = convolve_cpu_take (arena, length, sizeof (int32_t));
     for (int i = 0; i < 2; i++)
@@ -282,7 +282,7 @@ fill_half_offsets (const ConvolveCpuJob *job)
   const float *offsets = plan->combination == CONVOLVE_MAGNITUDE ? plan->root.offset_f : job->cpu->tail.offset_f;
 
   for (int i = 0; i < job->count + CONVOLVE_CPU_PADDING; i++)
-    job->half_offsets[i % 2][i / 2] = offsets[i % job->samples];
+    job->sets.half_offsets[i % 2][i / 2] = offsets[i % job->samples];
 }
 
 /*
@@ -306,10 +306,10 @@ fill_set_offsets (const ConvolveCpuJob *job)
       offsets[i] = plan->combination == CONVOLVE_MAGNITUDE
           ? plan->root.zero[k][i] - (has_signs ? part->middle * sum : 0)
           : part->tail.offset[i];
-    convolve_cpu_fill_row (job, offsets, job->set_offsets[k]);
-    for (int i = 0; i < job->count + CONVOLVE_CPU_PADDING && job->set_starts; i++) {
-      job->set_starts[k][i] = part->starts[i % job->samples];
-      job->set_low_starts[k][i] = part->low_starts[i % job->samples];
+    convolve_cpu_fill_row (job, offsets, job->sets.offsets[k]);
+    for (int i = 0; i < job->count + CONVOLVE_CPU_PADDING && job->sets.starts; i++) {
+      job->sets.starts[k][i] = part->starts[i % job->samples];
+      job->sets.low_starts[k][i] = part->low_starts[i % job->samples];
     }
   }
 }
@@ -330,11 +330,11 @@ walk_short_sets (const ConvolveCpuJob *job)
     if (i < 0)
       continue;
     if (magnitude)
-      job->level->magnitude_of_shorts (&job->cpu->shorts, rows, job->count, plan->root.scale_f, job->half_offsets,
+      job->level->magnitude_of_shorts (&job->cpu->shorts, rows, job->count, plan->root.scale_f, job->sets.half_offsets,
           maximum, job->results[0]);
     else
-      job->level->largest_of_shorts (&job->cpu->shorts, rows, job->count, job->cpu->tail.scale_f, job->half_offsets,
-          maximum, job->results[0]);
+      job->level->largest_of_shorts (&job->cpu->shorts, rows, job->count, job->cpu->tail.scale_f,
+          job->sets.half_offsets, maximum, job->results[0]);
     convolve_cpu_store_row (job, job->y + i, job->results[0]);
   }
 }
@@ -346,7 +346,7 @@ static void
 begin_row (const ConvolveCpuJob *job, int i)
 {
   if (job->plan->combination == CONVOLVE_MAGNITUDE)
-    memset (job->squares_of_sums[i], 0, job->count * sizeof (double));
+    memset (job->sets.squares[i], 0, job->count * sizeof (double));
   else
     memset (job->results[i], 0, job->count * sizeof (uint16_t));
 }
@@ -358,11 +358,11 @@ combine (const ConvolveCpuJob *job, int i, int k, const void *sums)
   const ConvolveCpuLevel *level = job->level;
   const ConvolvePlan *plan = job->plan;
   const ConvolveCpu *cpu = &job->cpu->parts[k];
-  const double *offsets = job->set_offsets[k];
+  const double *offsets = job->sets.offsets[k];
   double maximum = plan->tail.maximum;
 
   if (plan->combination == CONVOLVE_MAGNITUDE) {
-    double *squares = job->squares_of_sums[i], scale = plan->root.multiple[k];
+    double *squares = job->sets.squares[i], scale = plan->root.multiple[k];
 
     if (cpu->path == CONVOLVE_CPU_PAIRS)
       level->add_squares_of_ints (sums, job->count, scale, offsets, squares);
@@ -386,7 +386,7 @@ static void
 end_row (const ConvolveCpuJob *job, int i, int y)
 {
   const ConvolveRoot *root = &job->plan->root;
-  const double *squares = job->squares_of_sums[i];
+  const double *squares = job->sets.squares[i];
   uint16_t *results = job->results[i];
 
   if (job->plan->combination == CONVOLVE_MAGNITUDE) {
@@ -417,9 +417,9 @@ walk_pairs (const ConvolveCpuJob *job)
 
       if (wide)
         job->level->wide_sums_of_rows (&job->cpu->parts[k].wide, pairs, job->count,
-            (ConvolveWideStarts){ job->set_starts[k], job->set_low_starts[k] }, job->wide_sums[0], job->wide_sums[1]);
+            (ConvolveWideStarts){ job->sets.starts[k], job->sets.low_starts[k] }, job->wide_sums[0], job->wide_sums[1]);
       else
-        job->level->sum_rows (&job->cpu->parts[k].terms, pairs, job->count, job->set_starts[k], job->sums[0],
+        job->level->sum_rows (&job->cpu->parts[k].terms, pairs, job->count, job->sets.starts[k], job->sums[0],
             job->sums[1]);
       for (int r = 0; r < rows; r++)
         combine (job, r, k, wide ? (void *) job->wide_sums[r] : job->sums[r]);
