@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "parse.h"
-#include "region_settings.h"
 
 GValue *
 convolve_array_new (const GValue *array)
@@ -39,22 +38,22 @@ get_glib_array (const GValue *value)
 G_GNUC_END_IGNORE_DEPRECATIONS
 
 /* Lists of Python may come as lists of GStreamer. */
-static gboolean
-is_row (const GValue *value)
+gboolean
+convolve_array_is_row (const GValue *value)
 {
   return GST_VALUE_HOLDS_ARRAY (value) || GST_VALUE_HOLDS_LIST (value) || get_glib_array (value);
 }
 
-static guint
-count_values (const GValue *row)
+guint
+convolve_array_count (const GValue *row)
 {
   if (get_glib_array (row))
     return get_glib_array (row)->n_values;
   return GST_VALUE_HOLDS_ARRAY (row) ? gst_value_array_get_size (row) : gst_value_list_get_size (row);
 }
 
-static const GValue *
-get_value (const GValue *row, guint i)
+const GValue *
+convolve_array_value (const GValue *row, guint i)
 {
   if (get_glib_array (row))
     return &get_glib_array (row)->values[i];
@@ -77,9 +76,8 @@ read_text (const gchar *text, gdouble *number)
   return text ? convolve_parse_number (text, strlen (text), number) : "is not a number";
 }
 
-/* Reads a number. NULL, or what is wrong with the value. */
-static const gchar *
-read_number (const GValue *value, gdouble *number)
+const gchar *
+convolve_array_number (const GValue *value, gdouble *number)
 {
   gint64 integer;
 
@@ -158,8 +156,8 @@ static gboolean
 read_row (const GValue *row, guint j, ConvolveGrid *grid, GError **error)
 {
   for (guint i = 0; i < grid->columns; i++) {
-    const GValue *value = get_value (row, i);
-    const gchar *problem = read_number (value, &g_array_index (grid->values, gdouble, j * grid->columns + i));
+    const GValue *value = convolve_array_value (row, i);
+    const gchar *problem = convolve_array_number (value, &g_array_index (grid->values, gdouble, j * grid->columns + i));
 
     if (problem) {
       g_autofree gchar *shown = show (value);
@@ -178,10 +176,10 @@ read_row (const GValue *row, guint j, ConvolveGrid *grid, GError **error)
 static GType
 find_type (const GValue *row)
 {
-  GType type = G_VALUE_TYPE (get_value (row, 0));
+  GType type = G_VALUE_TYPE (convolve_array_value (row, 0));
 
-  for (guint i = 1; i < count_values (row); i++)
-    if (G_VALUE_TYPE (get_value (row, i)) != type)
+  for (guint i = 1; i < convolve_array_count (row); i++)
+    if (G_VALUE_TYPE (convolve_array_value (row, i)) != type)
       return 0;
   return type;
 }
@@ -222,18 +220,18 @@ check_rows (const GValue *array, guint *columns, GError **error)
   for (guint j = 0; j < gst_value_array_get_size (array); j++) {
     const GValue *row = gst_value_array_get_value (array, j);
 
-    if (!is_row (row)) {
+    if (!convolve_array_is_row (row)) {
       g_autofree gchar *shown = show (row);
 
       return fail (error, "row %u: %s is no array of numbers: rows are written as in <<1,2,1>,<2,4,2>,<1,2,1>>", j + 1,
           shown);
     }
-    if (count_values (row) == 0)
+    if (convolve_array_count (row) == 0)
       return fail (error, "row %u is empty", j + 1);
-    if (j > 0 && count_values (row) != *columns)
-      return fail (error, "row %u and row 1 differ in length: %u and %u values; " PYTHON, j + 1, count_values (row),
-          *columns);
-    *columns = count_values (row);
+    if (j > 0 && convolve_array_count (row) != *columns)
+      return fail (error, "row %u and row 1 differ in length: %u and %u values; " PYTHON, j + 1,
+          convolve_array_count (row), *columns);
+    *columns = convolve_array_count (row);
   }
   return TRUE;
 }
@@ -265,73 +263,4 @@ convolve_array_read (const GValue *array, GError **error)
     return NULL;
   }
   return g_steal_pointer (&grid);
-}
-
-/* --- boxes --- */
-
-static void
-append_number (GString *text, const GValue *value)
-{
-  g_autofree gchar *content = gst_value_serialize (value);
-  gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
-  gdouble number;
-
-  if (G_VALUE_HOLDS_STRING (value))
-    g_string_append (text, g_value_get_string (value) ? g_value_get_string (value) : "");
-  else if (!read_number (value, &number))
-    g_string_append (text, g_ascii_dtostr (digits, sizeof digits, number));
-  else
-    g_string_append (text, content ? content : "a value");
-}
-
-gchar *
-convolve_array_to_regions (const GValue *array)
-{
-  GString *text = g_string_new (NULL);
-
-  for (guint j = 0; j < gst_value_array_get_size (array); j++) {
-    const GValue *row = gst_value_array_get_value (array, j);
-
-    g_string_append (text, j > 0 ? ";" : "");
-    if (!is_row (row))
-      append_number (text, row);
-    for (guint i = 0; is_row (row) && i < count_values (row); i++) {
-      g_string_append (text, i > 0 ? "," : "");
-      append_number (text, get_value (row, i));
-    }
-  }
-  return g_string_free (text, gst_value_array_get_size (array) == 0);
-}
-
-void
-convolve_array_from_regions (const gchar *regions, GValue *array)
-{
-  const ConvolveRegionSettings settings = { .regions = (gchar *) regions };
-  g_autoptr (GArray) boxes = NULL;
-  gboolean any_per_cent = FALSE; /* all values of an array, and of the arrays in it, have one type */
-
-  if (!convolve_region_settings_boxes (&settings, &boxes, NULL))
-    return;
-  for (guint k = 0; k < boxes->len; k++)
-    for (guint i = 0; i < 4; i++)
-      any_per_cent |= g_array_index (boxes, ConvolveTextBox, k).per_cent[i];
-  for (guint k = 0; k < boxes->len; k++) {
-    const ConvolveTextBox *box = &g_array_index (boxes, ConvolveTextBox, k);
-    GValue row = G_VALUE_INIT;
-
-    g_value_init (&row, GST_TYPE_ARRAY);
-    for (guint i = 0; i < G_N_ELEMENTS (box->number); i++) {
-      gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
-      GValue value = G_VALUE_INIT;
-
-      g_value_init (&value, any_per_cent ? G_TYPE_STRING : G_TYPE_DOUBLE);
-      if (any_per_cent)
-        g_value_take_string (&value,
-            g_strconcat (g_ascii_dtostr (digits, sizeof digits, box->number[i]), box->per_cent[i] ? "%" : "", NULL));
-      else
-        g_value_set_double (&value, box->number[i]);
-      gst_value_array_append_and_take_value (&row, &value);
-    }
-    gst_value_array_append_and_take_value (array, &row);
-  }
 }

@@ -18,12 +18,12 @@ void convolve_array_unref (GValue *array);
  */
 ConvolveGrid *convolve_array_read (const GValue *array, GError **error);
 
-/*
- * Boxes as the text of the property regions, to be freed, and as an array: one row for each box, of four numbers, or of
- * strings where any number of any box is in per cent. The text is NULL for an empty array. What is no box becomes a text that
- * cannot be read, so that the error of regions names the token; a text that cannot be read becomes an empty array.
- */
-gchar *convolve_array_to_regions (const GValue *array);
-void convolve_array_from_regions (const gchar *regions, GValue *array);
+/* Parts of an array: whether a value is a row, how many values the row has, and each of them. */
+gboolean convolve_array_is_row (const GValue *value);
+guint convolve_array_count (const GValue *row);
+const GValue *convolve_array_value (const GValue *row, guint i);
+
+/* Reads a number of any type. NULL, or what is wrong with the value; static. */
+const gchar *convolve_array_number (const GValue *value, gdouble *number);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "region_boxes.h"
 #include "enums.h"
 #include "mask_file.h"
 #include "property_rows.h"
@@ -292,7 +293,7 @@ convolve_properties_set (ConvolveProperties *properties, guint index, const GVal
       break;
     case BOXES:
       g_free (VALUE (gchar *, properties, row));
-      VALUE (gchar *, properties, row) = convolve_array_to_regions (value);
+      VALUE (gchar *, properties, row) = convolve_region_boxes_read (value);
       break;
     case FILE_NAME:
       VALUE (ConvolveMaskFile *, properties, row) = new_file (g_value_get_string (value));
@@ -340,7 +341,7 @@ convolve_properties_get (const ConvolveProperties *properties, guint index, GVal
         g_value_copy (VALUE (GValue *, properties, row), value);
       break;
     case BOXES:
-      convolve_array_from_regions (VALUE (gchar *, properties, row), value);
+      convolve_region_boxes_write (VALUE (gchar *, properties, row), value);
       break;
     case FILE_NAME:
       g_value_set_string (value, convolve_mask_file_location (VALUE (ConvolveMaskFile *, properties, row)));

@@ -161,8 +161,8 @@ renew_pool (GstCudaConvolveBase *self)
 
 /* --- caps --- */
 
-gboolean
-gst_cuda_convolve_base_is_started (GstCudaConvolveBase *self)
+static gboolean
+is_started (GstCudaConvolveBase *self)
 {
   gboolean started;
 
@@ -179,7 +179,7 @@ gst_cuda_convolve_base_is_started (GstCudaConvolveBase *self)
 static void
 look_at_refusal (GstCudaConvolveBase *self, GstQuery *query)
 {
-  if (!gst_cuda_convolve_base_is_started (self) || !g_atomic_int_compare_and_exchange (&self->looking, FALSE, TRUE))
+  if (!is_started (self) || !g_atomic_int_compare_and_exchange (&self->looking, FALSE, TRUE))
     return;
   gst_cuda_convolve_refuse_query (self, query);
   g_atomic_int_set (&self->looking, FALSE);

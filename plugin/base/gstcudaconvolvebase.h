@@ -1,152 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What all elements of the plugin share: caps and allocation, the device, frames under way, the pool of threads, errors and
- * statistics. A subclass has the table of its properties, and makes the work that is done to frames.
+ * The base class of all elements of the plugin, which has what they share: caps and allocation, the device, frames under way,
+ * the pool of threads, errors and statistics. A subclass has the table of its properties, and makes the work that is done to
+ * frames; element.h has the functions that it implements.
  */
 #ifndef GST_CUDA_CONVOLVE_BASE_H
 #define GST_CUDA_CONVOLVE_BASE_H
 
-#include <gst/base/gstbasetransform.h>
-
-#include "base/settings.h"
-#include "stream/flights.h"
+#include "base/element.h"
 
 G_BEGIN_DECLS
-
-#define GST_TYPE_CUDA_CONVOLVE_BASE (gst_cuda_convolve_base_get_type ())
-#define GST_CUDA_CONVOLVE_BASE(object) \
-  (G_TYPE_CHECK_INSTANCE_CAST ((object), GST_TYPE_CUDA_CONVOLVE_BASE, GstCudaConvolveBase))
-#define GST_CUDA_CONVOLVE_BASE_CLASS(klass) \
-  (G_TYPE_CHECK_CLASS_CAST ((klass), GST_TYPE_CUDA_CONVOLVE_BASE, GstCudaConvolveBaseClass))
-#define GST_CUDA_CONVOLVE_BASE_GET_CLASS(object) \
-  (G_TYPE_INSTANCE_GET_CLASS ((object), GST_TYPE_CUDA_CONVOLVE_BASE, GstCudaConvolveBaseClass))
-
-#ifndef G_DEFINE_FINAL_TYPE /* GLib has final types from 2.70 */
-#define G_DEFINE_FINAL_TYPE G_DEFINE_TYPE
-#endif
-
-/* Ids of properties. Results of a subclass come between those of the base class and the rows of the table. */
-enum
-{
-  GST_CUDA_CONVOLVE_PROP_ACTIVE_VARIANT = 1,
-  GST_CUDA_CONVOLVE_PROP_STATS,
-  GST_CUDA_CONVOLVE_PROP_FIRST_RESULT,
-  GST_CUDA_CONVOLVE_PROP_FIRST_SETTING = 10
-};
-
-/* What a frame needs. */
-typedef enum
-{
-  GST_CUDA_CONVOLVE_NEEDS_OUTPUT,  /* a buffer for the result */
-  GST_CUDA_CONVOLVE_NEEDS_NOTHING, /* the input is changed in place */
-  GST_CUDA_CONVOLVE_NEEDS_NO_WORK  /* the input is the result */
-} GstCudaConvolveNeed;
-
-typedef struct _GstCudaConvolveEngine GstCudaConvolveEngine;
-
-typedef struct
-{
-  GstBaseTransform parent;
-
-  /* Each part may use the parts above it, and none below. */
-  GstCudaConvolveSettings *settings;
-  GstCudaConvolveErrors *errors;
-  GstCudaConvolveStats *stats;
-  GstCudaConvolveDevice *device;
-  GstCudaConvolveFlights *flights;
-  GstCudaConvolveEngine *engine;
-
-  /* Under the object lock. */
-  gboolean started;
-  gboolean asked_to_pass; /* upstream knows that its buffers go on to downstream */
-  gboolean wants_query;   /* upstream was told to ask for an allocation again, and has not done so yet */
-
-  gint looking; /* atomic: at a refusal of caps, which asks upstream */
-
-  /* For the streaming thread, and for start and stop. */
-  gboolean asked_directly;   /* upstream asked for an allocation, and gets the answer: no tee is between */
-  gboolean takes_video_meta; /* downstream does */
-  gboolean downstream_asks;  /* for a number of buffers */
-  GstCudaConvolveCrop crop;  /* of the frame that came last */
-  gboolean flowing;          /* a frame came since start, the last caps, and the last flush */
-  gboolean replan;           /* settings, caps or device changed since the work was made */
-  gboolean discont;          /* the base class still has a gap to mark */
-  guint queries_told, offers_told, pools_told, passthrough_told, asked_told; /* see GST_CUDA_CONVOLVE_TELL */
-  gboolean broken; /* a frame under way failed: the stream must not go on without that frame */
-} GstCudaConvolveBase;
-
-/*
- * All functions are for the streaming thread, and for start and stop, where no other thread is named. Those without a default
- * must be there; the others may be NULL.
- */
-typedef struct
-{
-  GstBaseTransformClass parent_class;
-
-  const ConvolvePropertyTable *properties;
-
-  /* Whether the settings can work at all, whatever the caps; error is in CONVOLVE_PROPS_ERROR. At start. */
-  gboolean (*check) (GstCudaConvolveBase *base, const ConvolveProperties *properties, GError **error);
-
-  /* The element stops, or did not start: forgets all but the settings. */
-  void (*forget) (GstCudaConvolveBase *base);
-
-  /* Other settings are in use. A failure has been posted. */
-  GstFlowReturn (*follow_settings) (GstCudaConvolveBase *base);
-
-  /* There are new caps. No frame is under way. */
-  void (*follow_caps) (GstCudaConvolveBase *base);
-
-  /*
-   * The work for the caps that there are: NULL with error filled, or what stays there until the next call, and until
-   * lose_work(). The device's context is current. properties are those in use, with the device's number as it was at start;
-   * they have one owner, and may be changed and referenced.
-   */
-  GstCudaConvolveWork *(*make_work) (GstCudaConvolveBase *base, ConvolveProperties *properties, ConvolveError *error);
-  void (*lose_work) (GstCudaConvolveBase *base);
-
-  /* Whether the work must be made again for this frame. */
-  gboolean (*outdates_work) (GstCudaConvolveBase *base, GstBuffer *input);
-
-  /* Warns of what a frame has that the work cannot heed. There is work. */
-  void (*warn_of_frame) (GstCudaConvolveBase *base, GstBuffer *input);
-
-  /* Finds what the next frame needs; without the function each frame needs an output. */
-  GstCudaConvolveNeed (*look) (GstCudaConvolveBase *base, GstBuffer *input);
-
-  /* The frame that look() was for begins. The work may be new, where the search for an output led to new caps. */
-  void (*begin) (GstCudaConvolveBase *base, GstBuffer *input);
-
-  /* Whether frames may go on in their own buffers, with these settings. */
-  gboolean (*changes_in_place) (const ConvolveProperties *properties);
-
-  /* A text that says why no stream with these caps, which may be any, is taken; to be freed. NULL where it is taken, or where
-   * the pad's template tells all. Any thread. */
-  gchar *(*refuse_caps) (GstCudaConvolveBase *base, GstCaps *caps);
-
-  /*
-   * Adds a sentence, to be freed, for each property in use that has no effect, to idle, and for each that leaves in sight what
-   * the user may think is covered, to uncovered.
-   */
-  void (*add_sentences) (const ConvolveProperties *properties, GPtrArray *idle, GPtrArray *uncovered);
-} GstCudaConvolveBaseClass;
-
-GType gst_cuda_convolve_base_get_type (void);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstCudaConvolveBase, gst_object_unref)
-
-/* --- for subclasses --- */
 
 /* In class_init(): the properties are those of the table. In it the subclass has installed its results. */
 void gst_cuda_convolve_base_install_properties (GstCudaConvolveBaseClass *klass, const ConvolvePropertyTable *table);
 
-/* Whether the next element takes any frames that this one makes of the input. */
-gboolean gst_cuda_convolve_base_is_taken_downstream (GstCudaConvolveBase *base);
-
 /* Negotiates new caps for the output, after all frames under way have been pushed. */
 GstFlowReturn gst_cuda_convolve_base_renegotiate (GstCudaConvolveBase *base);
-
-/* Whether start() has succeeded and stop() did not follow. Any thread. */
-gboolean gst_cuda_convolve_base_is_started (GstCudaConvolveBase *base);
 
 G_END_DECLS
 

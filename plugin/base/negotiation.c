@@ -33,7 +33,7 @@ gst_cuda_convolve_filter_caps (GstBaseTransform *trans, GstPadDirection directio
 }
 
 gboolean
-gst_cuda_convolve_base_is_taken_downstream (GstCudaConvolveBase *self)
+gst_cuda_convolve_is_taken_downstream (GstCudaConvolveBase *self)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   g_autoptr (GstCaps) caps = gst_pad_get_current_caps (trans->sinkpad), made = NULL, taken = NULL;

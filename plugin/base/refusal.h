@@ -6,7 +6,7 @@
 #ifndef GST_CUDA_CONVOLVE_REFUSAL_H
 #define GST_CUDA_CONVOLVE_REFUSAL_H
 
-#include "base/gstcudaconvolvebase.h"
+#include "base/element.h"
 
 G_BEGIN_DECLS
 

@@ -117,7 +117,7 @@ follow_settings (GstCudaConvolveBase *base)
   before = gst_cuda_conv_layer_model_ref (self->model);
   set_model (self, model);
   same = gst_cuda_conv_layer_model_makes (model, get_in (base), get_out (base));
-  if (!same && !gst_cuda_convolve_base_is_taken_downstream (base)) {
+  if (!same && !gst_cuda_convolve_is_taken_downstream (base)) {
     set_model (self, before);
     warn_of_layer (self, g_strdup ("location: the next element takes none of the frames that the layer makes"));
     return GST_FLOW_OK;

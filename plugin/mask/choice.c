@@ -4,6 +4,7 @@
 #include "base/engine.h"
 #include "enums.h"
 #include "plans/components.h"
+#include "plans/run.h"
 #include "report/debug.h"
 
 void
@@ -137,7 +138,7 @@ tell_plans (GstCudaConvolve *self, gint64 time)
 
   if (!log_shows_debug ())
     return;
-  size = gst_cuda_convolve_mask_info_describe_size (gst_cuda_convolve_plans_mask_info (self->plans));
+  size = gst_cuda_convolve_mask_info_describe_size (self->plans->mask_info);
   GST_CUDA_CONVOLVE_TELL (&self->plans_told, self,
       "plans made in %.3f ms: mask %s, variant %s, %u groups of samples, %s, on the %s", time / 1e3, size,
       work->variant, work->in.n_groups, self->regions ? "in regions" : "whole frames", work->device ? "device" : "CPU");
@@ -147,13 +148,13 @@ tell_plans (GstCudaConvolve *self, gint64 time)
 static void
 explain_choice (GstCudaConvolve *self, const ConvolveProperties *properties)
 {
-  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (self->plans);
+  const GstCudaConvolveLayout *layout = &self->plans->work.in;
 
   if (properties->variant != CONVOLVE_VARIANT_AUTO || !log_shows_debug ())
     return;
   for (guint kind = 0; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
     for (guint i = 0; i < layout->n_groups; i++) {
-      const ConvolvePlan *plan = gst_cuda_convolve_plans_group (self->plans, kind, i);
+      const ConvolvePlan *plan = self->plans->group[kind][i];
       gchar text[1000];
 
       if (!plan)
@@ -283,6 +284,6 @@ gst_cuda_convolve_choose_work (GstCudaConvolve *self, ConvolveProperties *proper
   if (!work)
     work = replace_plans (self, properties, error);
   if (work)
-    gst_cuda_convolve_stats_set_mask (self->base.stats, gst_cuda_convolve_plans_mask_info (self->plans));
+    gst_cuda_convolve_stats_set_mask (self->base.stats, self->plans->mask_info);
   return work;
 }

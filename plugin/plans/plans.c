@@ -6,21 +6,7 @@
 #include "plans/color.h"
 #include "plans/components.h"
 #include "enums.h"
-#include "plans/run.h"
 #include "masks.h"
-
-struct _GstCudaConvolvePlans
-{
-  GstCudaConvolveWork work;
-  gboolean split; /* luma and chroma of one pixel are groups of their own */
-  gint field_mode;
-  guint iterations;
-  guint8 *scratch; /* for iterations on the CPU, or NULL */
-  /* Of each group of the layout, for each kind of rows that frames can have; otherwise NULL. */
-  ConvolvePlan *group[GST_CUDA_CONVOLVE_N_KINDS][GST_VIDEO_MAX_COMPONENTS];
-  ConvolvePlan *copy[GST_CUDA_CONVOLVE_N_KINDS][GST_VIDEO_MAX_COMPONENTS]; /* where frames are cropped */
-  GstCudaConvolveMaskInfo *mask_info;                                      /* of the first group, or NULL */
-};
 
 /* Whether the mask shows edges without their sign: its values are 0 in flat areas, and never below. */
 static gboolean
@@ -274,8 +260,8 @@ set_pool_of (ConvolvePlan *const *list, ConvolvePool *pool)
       convolve_plan_set_pool (list[i], pool);
 }
 
-static void
-set_pool (GstCudaConvolveWork *work, ConvolvePool *pool)
+void
+gst_cuda_convolve_plans_set_pool (GstCudaConvolveWork *work, ConvolvePool *pool)
 {
   GstCudaConvolvePlans *plans = (GstCudaConvolvePlans *) work;
 
@@ -285,21 +271,8 @@ set_pool (GstCudaConvolveWork *work, ConvolvePool *pool)
   }
 }
 
-static ConvolveStatus
-run_on_host (GstCudaConvolveWork *work, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error)
-{
-  return gst_cuda_convolve_run_on_host ((GstCudaConvolvePlans *) work, in, out, error);
-}
-
-static ConvolveStatus
-run_on_device (GstCudaConvolveWork *work, guint slot, gboolean alone, GstCudaConvolveFrame *in,
-    GstCudaConvolveFrame *out, ConvolveError *error)
-{
-  return gst_cuda_convolve_run_on_device ((GstCudaConvolvePlans *) work, slot, alone, in, out, error);
-}
-
-static void
-clear_plans (gpointer data)
+void
+gst_cuda_convolve_plans_clear (gpointer data)
 {
   GstCudaConvolvePlans *plans = data;
 
@@ -307,19 +280,10 @@ clear_plans (gpointer data)
   g_free (plans->scratch);
 }
 
-static const GstCudaConvolveWorkKind kind_of_plans = {
-  .size = sizeof (GstCudaConvolvePlans),
-  .run_on_host = run_on_host,
-  .run_on_device = run_on_device,
-  .set_pool = set_pool,
-  .clear = clear_plans,
-};
-
-GstCudaConvolvePlans *
-gst_cuda_convolve_plans_new (const ConvolveProperties *properties, const GstCudaConvolveLayout *layout,
-    ConvolveDevice *device, ConvolveError *error)
+ConvolveStatus
+gst_cuda_convolve_plans_make (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, ConvolveDevice *device,
+    ConvolveError *error)
 {
-  GstCudaConvolvePlans *plans = gst_cuda_convolve_work_new (&kind_of_plans, layout, layout);
   ConvolveStatus status;
   ConvolveMasks masks;
 
@@ -331,53 +295,9 @@ gst_cuda_convolve_plans_new (const ConvolveProperties *properties, const GstCuda
   convolve_masks_clear (&masks);
   if (status == CONVOLVE_OK)
     status = make_scratch (plans, error);
-  if (status != CONVOLVE_OK) {
-    gst_cuda_convolve_work_unref (plans);
-    return NULL;
-  }
+  if (status != CONVOLVE_OK)
+    return status;
   plans->work.is_identity = are_identity (plans);
   plans->work.variant = name_variants (plans);
-  return plans;
-}
-
-const GstCudaConvolveLayout *
-gst_cuda_convolve_plans_in (const GstCudaConvolvePlans *plans)
-{
-  return &plans->work.in;
-}
-
-const ConvolvePlan *
-gst_cuda_convolve_plans_group (const GstCudaConvolvePlans *plans, guint kind, guint group)
-{
-  return plans->group[kind][group];
-}
-
-const ConvolvePlan *
-gst_cuda_convolve_plans_copy (const GstCudaConvolvePlans *plans, guint kind, guint group)
-{
-  return plans->copy[kind][group];
-}
-
-guint
-gst_cuda_convolve_plans_iterations (const GstCudaConvolvePlans *plans)
-{
-  return plans->iterations;
-}
-
-guint8 *
-gst_cuda_convolve_plans_scratch (const GstCudaConvolvePlans *plans)
-{
-  return plans->scratch;
-}
-
-gint
-gst_cuda_convolve_plans_field_mode (const GstCudaConvolvePlans *plans)
-{
-  return plans->field_mode;
-}
-
-GstCudaConvolveMaskInfo *
-gst_cuda_convolve_plans_mask_info (const GstCudaConvolvePlans *plans)
-{
-  return plans->mask_info;
+  return CONVOLVE_OK;
 }

@@ -13,36 +13,34 @@
 
 G_BEGIN_DECLS
 
-typedef struct _GstCudaConvolvePlans GstCudaConvolvePlans;
+/* Open for those who run frames; nobody changes it. */
+typedef struct
+{
+  GstCudaConvolveWork work; /* input and output have one layout */
+  gboolean split;           /* luma and chroma of one pixel are groups of their own */
+  gint field_mode;          /* the value of ConvolveFieldMode that the plans were made for */
+  guint iterations;         /* how often a frame goes through the plans of the groups */
+  guint8 *scratch; /* for iterations on the CPU: memory of the largest plane, for one frame at a time; or NULL */
+
+  /* Of each group of the layout, for each kind of rows that frames can have; otherwise NULL. */
+  ConvolvePlan *group[GST_CUDA_CONVOLVE_N_KINDS][GST_VIDEO_MAX_COMPONENTS];
+
+  /* Where the layout says that frames are cropped: plans that copy a group, in windows of a kind. */
+  ConvolvePlan *copy[GST_CUDA_CONVOLVE_N_KINDS][GST_VIDEO_MAX_COMPONENTS];
+
+  GstCudaConvolveMaskInfo *mask_info; /* the mask of the first group */
+} GstCudaConvolvePlans;
 
 /*
- * Makes the plans for frames with the layout, all for the device or all for the CPU. device may be NULL. To be
- * unreferenced as work; NULL with error filled. CONVOLVE_INVALID then means that the mask or a number beside it is bad.
+ * Makes the plans for frames with the layout of the work, which are new, all for the device or all for the CPU. device may be
+ * NULL. On an error, CONVOLVE_INVALID means that the mask or a number beside it is bad.
  */
-GstCudaConvolvePlans *gst_cuda_convolve_plans_new (const ConvolveProperties *properties,
-    const GstCudaConvolveLayout *layout, ConvolveDevice *device, ConvolveError *error);
+ConvolveStatus gst_cuda_convolve_plans_make (GstCudaConvolvePlans *plans, const ConvolveProperties *properties,
+    ConvolveDevice *device, ConvolveError *error);
 
-/* The layout of input and output. */
-const GstCudaConvolveLayout *gst_cuda_convolve_plans_in (const GstCudaConvolvePlans *plans);
-
-/* The plan of a group of the layout for rows of a kind; NULL where no frame of the caps has such rows. */
-const ConvolvePlan *gst_cuda_convolve_plans_group (const GstCudaConvolvePlans *plans, guint kind, guint group);
-
-/* The mask of the first group, which the plans own. */
-GstCudaConvolveMaskInfo *gst_cuda_convolve_plans_mask_info (const GstCudaConvolvePlans *plans);
-
-/* A plan that copies a group, in windows of a kind; NULL where the layout says that no frame is cropped. */
-const ConvolvePlan *gst_cuda_convolve_plans_copy (const GstCudaConvolvePlans *plans, guint kind, guint group);
-
-/*
- * How often a frame goes through the plans of the groups, and memory for the largest plane where plans for the CPU do
- * so more than once. One frame at a time uses the memory.
- */
-guint gst_cuda_convolve_plans_iterations (const GstCudaConvolvePlans *plans);
-guint8 *gst_cuda_convolve_plans_scratch (const GstCudaConvolvePlans *plans);
-
-/* The value of ConvolveFieldMode that the plans were made for. */
-gint gst_cuda_convolve_plans_field_mode (const GstCudaConvolvePlans *plans);
+/* For the kind of work. */
+void gst_cuda_convolve_plans_set_pool (GstCudaConvolveWork *work, ConvolvePool *pool);
+void gst_cuda_convolve_plans_clear (gpointer plans);
 
 G_END_DECLS
 

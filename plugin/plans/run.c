@@ -8,9 +8,9 @@ static ConvolveStatus
 run_once (const GstCudaConvolvePlans *plans, const GstCudaConvolveWindows *windows, guint number,
     const GstCudaConvolvePlanePair *pair, gint first_row, gint end_row, ConvolveError *error)
 {
-  const GstCudaConvolveGroup *group = &gst_cuda_convolve_plans_in (plans)->groups[number];
-  const ConvolvePlan *plan = gst_cuda_convolve_plans_group (plans, windows->kind, number);
-  const ConvolvePlan *copy = gst_cuda_convolve_plans_copy (plans, windows->kind, number);
+  const GstCudaConvolveGroup *group = &plans->work.in.groups[number];
+  const ConvolvePlan *plan = plans->group[windows->kind][number];
+  const ConvolvePlan *copy = plans->copy[windows->kind][number];
   ConvolveStatus status = CONVOLVE_OK;
 
   for (guint i = 0; i < gst_cuda_convolve_windows_count (windows, group) && status == CONVOLVE_OK; i++) {
@@ -27,7 +27,7 @@ run_group (const GstCudaConvolvePlans *plans, const GstCudaConvolveWindows *wind
     const GstCudaConvolvePlanePair *pair, const GstCudaConvolveScratch *scratch, gint first_row, gint end_row,
     ConvolveError *error)
 {
-  guint count = gst_cuda_convolve_plans_iterations (plans);
+  guint count = plans->iterations;
   ConvolveStatus status = CONVOLVE_OK;
 
   for (guint i = 0; i < count && status == CONVOLVE_OK; i++) {
@@ -38,16 +38,16 @@ run_group (const GstCudaConvolvePlans *plans, const GstCudaConvolveWindows *wind
   return status;
 }
 
-ConvolveStatus
-gst_cuda_convolve_run_on_host (GstCudaConvolvePlans *plans, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
-    ConvolveError *error)
+static ConvolveStatus
+run_on_host (GstCudaConvolveWork *work, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error)
 {
-  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (plans);
+  GstCudaConvolvePlans *plans = (GstCudaConvolvePlans *) work;
+  const GstCudaConvolveLayout *layout = &plans->work.in;
   GstCudaConvolveWindows windows;
-  GstCudaConvolveScratch scratch = { .bytes = gst_cuda_convolve_plans_scratch (plans) };
+  GstCudaConvolveScratch scratch = { .bytes = plans->scratch };
   ConvolveStatus status = CONVOLVE_OK;
 
-  gst_cuda_convolve_windows_init (&windows, layout, gst_cuda_convolve_plans_field_mode (plans), in, out);
+  gst_cuda_convolve_windows_init (&windows, layout, plans->field_mode, in, out);
   for (guint i = 0; i < layout->n_groups && status == CONVOLVE_OK; i++) {
     guint plane = layout->groups[i].plane;
     GstCudaConvolvePlanePair pair = {
@@ -92,7 +92,7 @@ place_plane (Plane *plane, ConvolveError *error)
   ConvolveStage stage = { 0 }, second = { 0 };
   ConvolveStatus status = CONVOLVE_OK;
 
-  if (gst_cuda_convolve_plans_iterations (plane->plans) > 1)
+  if (plane->plans->iterations > 1)
     status = convolve_device_stage (plane->device, GST_VIDEO_MAX_PLANES + plane->number, shape->row_bytes, shape->rows,
         &second, error);
   plane->scratch = (GstCudaConvolveScratch){ second.source, second.stride };
@@ -113,7 +113,7 @@ rows_needed (const Plane *plane, gint first, gint end)
 
   for (guint i = 0; i < plane->layout->n_groups; i++) {
     const GstCudaConvolveGroup *group = &plane->layout->groups[i];
-    const ConvolvePlan *plan = gst_cuda_convolve_plans_group (plane->plans, plane->windows->kind, i);
+    const ConvolvePlan *plan = plane->plans->group[plane->windows->kind][i];
 
     for (guint k = 0; group->plane == plane->number && k < gst_cuda_convolve_windows_count (plane->windows, group);
          k++) {
@@ -180,7 +180,7 @@ run_plane (Plane *plane, guint strips, ConvolveError *error)
 static gboolean
 is_independent (const Plane *frame)
 {
-  return gst_cuda_convolve_plans_iterations (frame->plans) == 1 && frame->layout->n_groups == frame->layout->n_planes;
+  return frame->plans->iterations == 1 && frame->layout->n_groups == frame->layout->n_planes;
 }
 
 /* Ends what convolve_device_independent () began, after an error, too. status is that of the runs since then. */
@@ -268,22 +268,23 @@ run_block (const Plane *frame, ConvolveError *error)
   return status;
 }
 
-ConvolveStatus
-gst_cuda_convolve_run_on_device (GstCudaConvolvePlans *plans, guint slot, gboolean alone, GstCudaConvolveFrame *in,
+static ConvolveStatus
+run_on_device (GstCudaConvolveWork *work, guint slot, gboolean alone, GstCudaConvolveFrame *in,
     GstCudaConvolveFrame *out, ConvolveError *error)
 {
+  GstCudaConvolvePlans *plans = (GstCudaConvolvePlans *) work;
   ConvolveDevice *device = GST_CUDA_CONVOLVE_WORK (plans)->device;
-  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (plans);
+  const GstCudaConvolveLayout *layout = &plans->work.in;
   GstCudaConvolveWindows windows;
   Plane frame = { .plans = plans, .layout = layout, .windows = &windows, .device = device, .in = in, .out = out };
   ConvolveStatus status;
 
-  gst_cuda_convolve_windows_init (&windows, layout, gst_cuda_convolve_plans_field_mode (plans), in, out);
+  gst_cuda_convolve_windows_init (&windows, layout, plans->field_mode, in, out);
   status = convolve_device_begin (device, slot, error);
   if (status == CONVOLVE_OK) {
     /* An iteration needs all rows of the one before. */
-    alone = alone && gst_cuda_convolve_plans_iterations (plans) == 1;
-    if (!alone && gst_cuda_convolve_plans_iterations (plans) == 1 && is_block (windows.planes, layout->n_planes, in)
+    alone = alone && plans->iterations == 1;
+    if (!alone && plans->iterations == 1 && is_block (windows.planes, layout->n_planes, in)
         && is_block (windows.planes, layout->n_planes, out))
       status = run_block (&frame, error);
     else
@@ -295,4 +296,25 @@ gst_cuda_convolve_run_on_device (GstCudaConvolvePlans *plans, guint slot, gboole
   if (status != CONVOLVE_OK)
     convolve_device_finish (device, NULL);
   return status;
+}
+
+/* --- the work --- */
+
+static const GstCudaConvolveWorkKind kind_of_plans = {
+  .size = sizeof (GstCudaConvolvePlans),
+  .run_on_host = run_on_host,
+  .run_on_device = run_on_device,
+  .set_pool = gst_cuda_convolve_plans_set_pool,
+  .clear = gst_cuda_convolve_plans_clear,
+};
+
+GstCudaConvolvePlans *
+gst_cuda_convolve_plans_new (const ConvolveProperties *properties, const GstCudaConvolveLayout *layout,
+    ConvolveDevice *device, ConvolveError *error)
+{
+  GstCudaConvolvePlans *plans = gst_cuda_convolve_work_new (&kind_of_plans, layout, layout);
+
+  if (gst_cuda_convolve_plans_make (plans, properties, device, error) != CONVOLVE_OK)
+    g_clear_pointer (&plans, gst_cuda_convolve_work_unref);
+  return plans;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One frame through the plans of a mask, as GstCudaConvolveWorkKind says. For plans.c alone. */
+/* The work of a mask on whole frames. */
 #ifndef GST_CUDA_CONVOLVE_RUN_H
 #define GST_CUDA_CONVOLVE_RUN_H
 
@@ -7,10 +7,9 @@
 
 G_BEGIN_DECLS
 
-ConvolveStatus gst_cuda_convolve_run_on_host (GstCudaConvolvePlans *plans, GstCudaConvolveFrame *in,
-    GstCudaConvolveFrame *out, ConvolveError *error);
-ConvolveStatus gst_cuda_convolve_run_on_device (GstCudaConvolvePlans *plans, guint slot, gboolean alone,
-    GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error);
+/* Makes the work for frames with the layout. To be unreferenced as work; NULL with the error of gst_cuda_convolve_plans_make(). */
+GstCudaConvolvePlans *gst_cuda_convolve_plans_new (const ConvolveProperties *properties,
+    const GstCudaConvolveLayout *layout, ConvolveDevice *device, ConvolveError *error);
 
 G_END_DECLS
 

@@ -77,9 +77,9 @@ least_block (const GstCudaConvolveLine *lines, guint n_lines)
 static void
 init_picture (GstCudaConvolvePicture *picture, const GstCudaConvolvePlans *plans)
 {
-  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (plans);
-  gboolean fields = gst_cuda_convolve_windows_have_kind (&layout->info, gst_cuda_convolve_plans_field_mode (plans),
-      GST_CUDA_CONVOLVE_SECOND_ROWS);
+  const GstCudaConvolveLayout *layout = &plans->work.in;
+  gboolean fields =
+      gst_cuda_convolve_windows_have_kind (&layout->info, plans->field_mode, GST_CUDA_CONVOLVE_SECOND_ROWS);
 
   *picture = (GstCudaConvolvePicture){
     .width = GST_VIDEO_INFO_WIDTH (&layout->info),
@@ -146,8 +146,8 @@ static void
 look_at_text (GstCudaConvolveRegions *regions)
 {
   guint n_boxes,
-      n_outside = count_outside (&regions->properties->region, &gst_cuda_convolve_plans_in (regions->plans)->info,
-          &n_boxes, &regions->first_outside);
+      n_outside = count_outside (&regions->properties->region, &regions->plans->work.in.info, &n_boxes,
+          &regions->first_outside);
 
   regions->text_faults = n_outside == 0 ? 0
       : n_outside == n_boxes            ? GST_CUDA_CONVOLVE_TEXT_IS_OUTSIDE
@@ -245,7 +245,7 @@ gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolve
     GstBuffer *buffer)
 {
   const ConvolveRegionSettings *settings = &regions->properties->region;
-  const GstVideoInfo *info = &gst_cuda_convolve_plans_in (regions->plans)->info;
+  const GstVideoInfo *info = &regions->plans->work.in.info;
   gboolean lost;
   const GArray *found = gst_cuda_convolve_detections_find (detections, buffer, info, &lost);
 
@@ -288,7 +288,7 @@ make_blur (const ConvolveSettings *mask_settings, const GstCudaConvolveGroup *gr
 static ConvolveStatus
 ensure_strength (GstCudaConvolveRegions *regions, guint strength, ConvolveError *error)
 {
-  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
+  const GstCudaConvolveLayout *layout = &regions->plans->work.in;
   gint factor = gst_cuda_convolve_strength_factor (strength);
   ConvolveStatus status = CONVOLVE_OK;
   ConvolveSettings mask;
@@ -306,7 +306,7 @@ ensure_strength (GstCudaConvolveRegions *regions, guint strength, ConvolveError 
       gst_cuda_convolve_color_values (layout, &layout->groups[i], regions->properties->boundary_color,
           seen.pixel.outside);
       blurs->pixel[kind][i] = seen.pixel;
-      if (gst_cuda_convolve_plans_group (regions->plans, kind, i))
+      if (regions->plans->group[kind][i])
         status = make_blur (&mask, &seen, factor, &blurs->group[kind][i], error);
     }
   convolve_settings_clear (&mask);
@@ -325,8 +325,7 @@ patch_in_group (const GstCudaConvolveRegions *regions, const GstCudaConvolvePatc
     const GstCudaConvolveGroup *group)
 {
   const GstCudaConvolveWindows *windows = &regions->windows;
-  gint rows = windows->planes[group->plane].rows,
-       height = GST_VIDEO_INFO_FIELD_HEIGHT (&gst_cuda_convolve_plans_in (regions->plans)->info);
+  gint rows = windows->planes[group->plane].rows, height = GST_VIDEO_INFO_FIELD_HEIGHT (&regions->plans->work.in.info);
   gint right = patch->rect.x + patch->rect.width, bottom = patch->rect.y + patch->rect.height;
   gint x = patch->rect.x / (gint) group->x_step, y = patch->rect.y / (gint) group->y_step;
 
@@ -379,8 +378,7 @@ convolve_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *pat
   ConvolveStatus status;
 
   if (patch->strength < 0)
-    return convolve_batch_convolve (regions->batch, gst_cuda_convolve_plans_group (regions->plans, kind, group), plane,
-        error);
+    return convolve_batch_convolve (regions->batch, regions->plans->group[kind][group], plane, error);
   status = ensure_strength (regions, patch->strength, error);
   if (status != CONVOLVE_OK)
     return status;
@@ -448,7 +446,7 @@ static ConvolveStatus
 compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint number,
     const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error)
 {
-  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
+  const GstCudaConvolveLayout *layout = &regions->plans->work.in;
   const GstCudaConvolveGroup *group = &layout->groups[number];
   ConvolvePlane plane = describe_plane (group, pair, regions->windows.planes[group->plane].rows,
       patch_in_group (regions, patch, group), bytes);
@@ -520,7 +518,7 @@ static ConvolveStatus
 blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint number,
     const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error)
 {
-  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
+  const GstCudaConvolveLayout *layout = &regions->plans->work.in;
   const GstCudaConvolveGroup *group = &layout->groups[number];
   const GstCudaConvolveWindows *windows = &regions->windows;
   ConvolveRect rect = patch_in_group (regions, patch, group);
@@ -560,7 +558,7 @@ static ConvolveStatus
 take_turn (GstCudaConvolveRegions *regions, Turn turn, const GstCudaConvolvePlanePair *pairs, guint8 *bytes,
     ConvolveError *error)
 {
-  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
+  const GstCudaConvolveLayout *layout = &regions->plans->work.in;
 
   for (guint i = 0; i < regions->patches.patches->len; i++) {
     const GstCudaConvolvePatch *patch = &g_array_index (regions->patches.patches, GstCudaConvolvePatch, i);
@@ -586,7 +584,7 @@ copy_planes (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pa
 {
   ConvolveStatus status = CONVOLVE_OK;
 
-  for (guint i = 0; i < gst_cuda_convolve_plans_in (regions->plans)->n_planes && status == CONVOLVE_OK; i++) {
+  for (guint i = 0; i < regions->plans->work.in.n_planes && status == CONVOLVE_OK; i++) {
     const GstCudaConvolvePlane *shape = &regions->windows.planes[i];
 
     if (pairs[i].source != pairs[i].destination)
@@ -599,7 +597,7 @@ copy_planes (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pa
 static gsize
 count_bytes (const GstCudaConvolveRegions *regions)
 {
-  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (regions->plans);
+  const GstCudaConvolveLayout *layout = &regions->plans->work.in;
   gsize bytes = 0;
 
   for (guint i = 0; i < regions->patches.patches->len; i++)
@@ -636,9 +634,9 @@ run_pairs (GstCudaConvolveRegions *regions, GstCudaConvolvePlanePair *pairs, Con
     regions->batch = convolve_batch_new (regions->work.device, error);
   if (!regions->batch)
     return error->status;
-  for (guint i = 0; i < gst_cuda_convolve_plans_iterations (regions->plans) && status == CONVOLVE_OK; i++) {
+  for (guint i = 0; i < regions->plans->iterations && status == CONVOLVE_OK; i++) {
     status = run_once (regions, pairs, error);
-    for (guint k = 0; k < gst_cuda_convolve_plans_in (regions->plans)->n_planes; k++) {
+    for (guint k = 0; k < regions->plans->work.in.n_planes; k++) {
       pairs[k].source = pairs[k].destination;
       pairs[k].source_stride = pairs[k].destination_stride;
     }
@@ -651,8 +649,7 @@ init_windows (GstCudaConvolveRegions *regions, const GstCudaConvolveFrame *in, c
 {
   GstCudaConvolveWindows *windows = &regions->windows;
 
-  gst_cuda_convolve_windows_init (windows, gst_cuda_convolve_plans_in (regions->plans),
-      gst_cuda_convolve_plans_field_mode (regions->plans), in, out);
+  gst_cuda_convolve_windows_init (windows, &regions->plans->work.in, regions->plans->field_mode, in, out);
   /* A crop does not limit the regions: a sink that overlooks the crop would show what is to be hidden. */
   windows->crop_x = windows->picture_x;
   windows->crop_y = windows->picture_y;
@@ -770,7 +767,7 @@ static const GstCudaConvolveWorkKind kind_of_regions = {
 GstCudaConvolveRegions *
 gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans)
 {
-  const GstCudaConvolveLayout *layout = gst_cuda_convolve_plans_in (plans);
+  const GstCudaConvolveLayout *layout = &plans->work.in;
   GstCudaConvolveRegions *regions = gst_cuda_convolve_work_new (&kind_of_regions, layout, layout);
 
   regions->plans = gst_cuda_convolve_work_ref (plans);

@@ -3,7 +3,7 @@
 #include "props/check_props.h"
 #include "support/random.h"
 #include "support/run.h"
-#include "array.h"
+#include "region_boxes.h"
 #include "properties.h"
 
 /* The boxes of a text as numbers, or the message. */
@@ -187,9 +187,9 @@ GST_START_TEST (boxes_as_arrays)
     g_value_init (&expected, GST_TYPE_ARRAY);
     fail_unless (gst_value_deserialize (&array, rows[i].array), "%s", rows[i].array);
     fail_unless (gst_value_deserialize (&expected, rows[i].back ? rows[i].back : rows[i].array));
-    text = convolve_array_to_regions (&array);
+    text = convolve_region_boxes_read (&array);
     fail_unless (g_strcmp0 (text, rows[i].text) == 0, "%s: %s", rows[i].array, text);
-    convolve_array_from_regions (text, &back);
+    convolve_region_boxes_write (text, &back);
     fail_unless_equals_int (gst_value_compare (&back, &expected), GST_VALUE_EQUAL);
     g_value_unset (&array);
     g_value_unset (&back);
@@ -200,8 +200,8 @@ GST_START_TEST (boxes_as_arrays)
     GValue array = G_VALUE_INIT;
 
     g_value_init (&array, GST_TYPE_ARRAY);
-    convolve_array_from_regions (texts[i], &array);
-    text = convolve_array_to_regions (&array);
+    convolve_region_boxes_write (texts[i], &array);
+    text = convolve_region_boxes_read (&array);
     fail_unless_equals_string (text, texts[i]);
     g_value_unset (&array);
   }
