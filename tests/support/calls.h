@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What this process calls of the CUDA driver, by tests/element/cuda_calls.c, which the driver has loaded where the
+ * What this process calls of the CUDA driver, by tests/element/cuda/cuda_calls.c, which the driver has loaded where the
  * environment variable CUDA_INJECTION64_PATH names it.
  */
 #ifndef TESTS_SUPPORT_CALLS_H

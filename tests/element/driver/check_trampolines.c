@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "element/failing.h"
+#include "element/cuda/failing.h"
 
 static int failures;
 

@@ -32,7 +32,7 @@
 #include <string.h>
 
 #include "element/driver/exported.h"
-#include "element/failing.h"
+#include "element/cuda/failing.h"
 
 #define EXPORT __attribute__ ((visibility ("default")))
 #define MOST_SLOTS 2048 /* trampolines in trampolines.S */

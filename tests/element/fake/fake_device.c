@@ -23,7 +23,7 @@
 
 #include "common/batch.h"
 #include "cpu/cpu.h"
-#include "element/failing.h"
+#include "element/cuda/failing.h"
 #include "layer/cpu/cpu.h"
 #include "support/no_memory.h"
 
