@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "parse.h"
+#include "token.h"
 
 GValue *
 convolve_array_new (const GValue *array)
@@ -73,7 +73,7 @@ is_held (gint64 number)
 static const gchar *
 read_text (const gchar *text, gdouble *number)
 {
-  return text ? convolve_parse_number (text, strlen (text), number) : "is not a number";
+  return text ? convolve_token_number (text, strlen (text), number) : "is not a number";
 }
 
 const gchar *
@@ -147,7 +147,7 @@ static gchar *
 show (const GValue *value)
 {
   g_autofree gchar *content = gst_value_serialize (value);
-  g_autofree gchar *quoted = content ? convolve_parse_quote (content, strlen (content)) : g_strdup ("a value");
+  g_autofree gchar *quoted = content ? convolve_token_quote (content, strlen (content)) : g_strdup ("a value");
 
   return g_strdup_printf ("%s (%s)", quoted, G_VALUE_TYPE_NAME (value));
 }

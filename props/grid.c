@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "parse.h"
+#include "token.h"
 
 #define MAX_TEXT (4 << 20) /* bytes; 255x255 weights of 17 digits need a third of that */
 #define MAX_VALUES (CONVOLVE_MAX_SIDE * CONVOLVE_MAX_SIDE)
@@ -77,27 +77,11 @@ static gboolean G_GNUC_PRINTF (3, 4) fail (const gchar *name, GError **error, co
 }
 
 static const gchar *
-skip_space (const gchar *p)
-{
-  while (g_ascii_isspace (*p))
-    p++;
-  return p;
-}
-
-static const gchar *
 skip_blanks (const gchar *p)
 {
   while (g_ascii_isspace (*p) && *p != '\n')
     p++;
   return p;
-}
-
-static const gchar *
-trim_end (const gchar *start, const gchar *end)
-{
-  while (end > start && g_ascii_isspace (end[-1]))
-    end--;
-  return end;
 }
 
 /*
@@ -146,20 +130,20 @@ parse_shape (Reader *reader, const gchar **p, GError **error)
 
   if (!colon)
     return TRUE;
-  end = trim_end (q, colon);
+  end = convolve_token_trim_end (q, colon);
   rows->shape_width = parse_side (&q, end);
   if (q < end && *q == 'x') {
     q++;
     rows->shape_height = parse_side (&q, end);
   }
   if (q != end || rows->shape_width == 0 || rows->shape_height == 0) {
-    g_autofree gchar *quoted = convolve_parse_quote (*p, end - *p), *place = place_of (reader, *p);
+    g_autofree gchar *quoted = convolve_token_quote (*p, end - *p), *place = place_of (reader, *p);
 
     return fail (reader->name, error,
         "%s (%s) before the colon is not a shape such as 5x3, of two numbers from 1 to %d", quoted, place,
         CONVOLVE_MAX_SIDE);
   }
-  *p = skip_space (colon + 1);
+  *p = convolve_token_skip_space (colon + 1);
   return TRUE;
 }
 
@@ -174,7 +158,7 @@ typedef struct
 static gboolean
 fail_at_comma (const Reader *reader, const TightComma *tight, GError **error)
 {
-  g_autofree gchar *quoted = convolve_parse_quote (tight->start, tight->end - tight->start);
+  g_autofree gchar *quoted = convolve_token_quote (tight->start, tight->end - tight->start);
 
   return fail_at (reader, tight->value, tight->start, quoted,
       "has a comma without a space, and a space alone splits "
@@ -218,11 +202,11 @@ end_row (Reader *reader, guint values, const gchar *start, GError **error)
 static const gchar *
 explain_token (const Reader *reader, const gchar *token, gsize length, const gchar *problem)
 {
-  if (!convolve_parse_has_bracket (token, length))
+  if (!convolve_token_has_bracket (token, length))
     return problem;
   return reader->origin == CONVOLVE_GRID_LIST
       ? "has a bracket: numbers are written without brackets, split by spaces or commas"
-      : "has a bracket: weights are written " CONVOLVE_PARSE_ROWS;
+      : "has a bracket: weights are written " CONVOLVE_TOKEN_ROWS;
 }
 
 /* Reads the values of one row, and moves *p to its end. */
@@ -247,11 +231,11 @@ parse_row (Reader *reader, const gchar **p, GError **error)
       continue;
     }
     q += strcspn (q, " \t\r\f\n,;");
-    problem = convolve_parse_number (token, q - token, &value);
+    problem = convolve_token_number (token, q - token, &value);
     if (!problem && reader->rows->values->len == MAX_VALUES)
       problem = "is one too many: a mask has at most 255x255 weights";
     if (problem) {
-      g_autofree gchar *quoted = convolve_parse_quote (token, q - token);
+      g_autofree gchar *quoted = convolve_token_quote (token, q - token);
 
       return fail_at (reader, values, token, quoted, explain_token (reader, token, q - token, problem), error);
     }
@@ -287,15 +271,15 @@ parse_rows (Reader *reader, const gchar *p, GError **error)
     if (*p != '\0')
       p++;
     if (reader->origin == CONVOLVE_GRID_FILE)
-      p = skip_space (p);
-  } while (*skip_space (p) != '\0');
+      p = convolve_token_skip_space (p);
+  } while (*convolve_token_skip_space (p) != '\0');
   return TRUE;
 }
 
 static gboolean
 parse_text (Reader *reader, GError **error)
 {
-  const gchar *p = skip_space (reader->text);
+  const gchar *p = convolve_token_skip_space (reader->text);
   gboolean list = reader->origin == CONVOLVE_GRID_LIST;
 
   if (*p == '\0')
@@ -396,17 +380,17 @@ settle_semicolons (Reader *reader, gchar *text, GError **error)
   gboolean table = lines.inner && lines.alone;
 
   if (table && lines.lines == 1) {
-    const gchar *start = skip_space (body), *end = trim_end (text, colon ? colon : text);
+    const gchar *start = convolve_token_skip_space (body), *end = convolve_token_trim_end (text, colon ? colon : text);
 
     if (!colon) {
-      quoted = convolve_parse_quote (start, trim_end (start, start + strlen (start)) - start);
+      quoted = convolve_token_quote (start, convolve_token_trim_end (start, start + strlen (start)) - start);
       return fail (reader->name, error,
           "%s may be a row or a column: write a row with commas, or a shape such as 1x3: in front of a column", quoted);
     }
     table = end - text >= 2 && end[-2] == 'x' && end[-1] == '1'; /* the shape of a row */
   }
   if (lines.inner && !lines.alone && lines.lines > 1 && decimal) {
-    quoted = convolve_parse_quote (decimal, strlen (decimal));
+    quoted = convolve_token_quote (decimal, strlen (decimal));
     place = place_of (reader, lines.where);
     return fail (reader->name, error,
         "%s (%s) has semicolons, and a comma without a space: write decimal numbers with a point", quoted, place);
@@ -472,14 +456,14 @@ read_below_header (const Reader *reader, Header *header, gboolean *complete)
 {
   g_autoptr (ConvolveGrid) first = new_rows (), rows = new_rows ();
   Reader top = *reader, below = *reader;
-  const gchar *p = skip_space (reader->text);
+  const gchar *p = convolve_token_skip_space (reader->text);
 
   top.rows = first;
   below.rows = rows;
   if (strchr (p, ':') || !parse_row (&top, &p, NULL) || !read_header (first, header) || *p != '\n'
-      || *skip_space (p) == '\0')
+      || *convolve_token_skip_space (p) == '\0')
     return NULL;
-  *complete = parse_rows (&below, skip_space (p), NULL) && rows->rows == header->height;
+  *complete = parse_rows (&below, convolve_token_skip_space (p), NULL) && rows->rows == header->height;
   rows->divisor = header->scale;
   rows->any_size = TRUE;
   return rows->columns == header->width ? g_steal_pointer (&rows) : NULL;
@@ -489,7 +473,7 @@ read_below_header (const Reader *reader, Header *header, gboolean *complete)
 static gboolean
 check_header (const Reader *reader, const Header *header, GError **error)
 {
-  g_autofree gchar *place = place_of (reader, skip_space (reader->text));
+  g_autofree gchar *place = place_of (reader, convolve_token_skip_space (reader->text));
   gchar digits[2][G_ASCII_DTOSTR_BUF_SIZE];
 
   if (header->numbers == header->width && header->width % 2 == 1 && header->height % 2 == 0)

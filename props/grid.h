@@ -3,7 +3,8 @@
 #ifndef CONVOLVE_GRID_H
 #define CONVOLVE_GRID_H
 
-#include "mask_settings.h"
+#include "convolve.h"
+#include "error.h"
 
 /* Never changed once they are made; reference counted, for any thread. */
 typedef struct

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "parse.h"
+#include "token.h"
 
 /* Reads digits as a number up to largest, and moves *p behind them. */
 static gboolean
@@ -21,29 +21,21 @@ take_number (const gchar **p, guint largest, guint *number)
   return *p > start;
 }
 
-static const gchar *
-skip_space (const gchar *p)
-{
-  while (g_ascii_isspace (*p))
-    p++;
-  return p;
-}
-
 /* Reads up to four numbers of a text, split by commas. Returns how many there are; 0 where the text is anything else. */
 static guint
 read_numbers (const gchar *text, guint least, guint most, gint numbers[4])
 {
-  const gchar *p = skip_space (text);
+  const gchar *p = convolve_token_skip_space (text);
   guint n = 0, number;
 
   while (n < 4 && take_number (&p, most, &number) && number >= least) {
     numbers[n++] = number;
-    p = skip_space (p);
+    p = convolve_token_skip_space (p);
     if (*p == '\0')
       return n;
     if (*p++ != ',')
       return 0;
-    p = skip_space (p);
+    p = convolve_token_skip_space (p);
   }
   return 0;
 }
@@ -56,7 +48,7 @@ read_pair (const gchar *property, const gchar *text, guint least, guint most, in
   guint n = read_numbers (text, least, most, numbers);
 
   if (n < 1 || n > 2)
-    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_LAYER, property, text, strlen (text),
+    return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_LAYER, property, text, strlen (text),
         "is neither a number of %u to %u nor two of them, down,across", least, most);
   *down = numbers[0];
   *across = numbers[n - 1];
@@ -91,7 +83,7 @@ read_padding (const gchar *text, ConvolveLayer *layer, gboolean *same, GError **
   if (read_sides (word, CONVOLVE_LAYER_MAX_PADDING, &layer->pad_top, &layer->pad_left, &layer->pad_bottom,
           &layer->pad_right))
     return TRUE;
-  return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "padding", word, strlen (word),
+  return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "padding", word, strlen (word),
       "is not same, valid, a number of pixels up to %d, two of them, down,across, or four, top,left,bottom,right",
       CONVOLVE_LAYER_MAX_PADDING);
 }
@@ -103,7 +95,7 @@ read_pool_padding (const gchar *text, ConvolveLayer *layer, GError **error)
 
   return read_sides (sides, CONVOLVE_LAYER_MAX_STEP, &layer->pool_pad_top, &layer->pool_pad_left,
              &layer->pool_pad_bottom, &layer->pool_pad_right)
-      || convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "pool-padding", sides, strlen (sides),
+      || convolve_token_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "pool-padding", sides, strlen (sides),
           "is not a number up to %d, two of them, down,across, or four, top,left,bottom,right",
           CONVOLVE_LAYER_MAX_STEP);
 }
@@ -158,20 +150,20 @@ take_maps (const gchar **p, guint filters, GArray *maps, GError **error)
   guint first, last;
 
   if (!take_number (p, filters - 1, &first))
-    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "channels", token, length,
+    return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "channels", token, length,
         "is not one of 0 to %u, the layer's feature maps", filters - 1);
   last = first;
   if (**p == '-') {
     ++*p;
     if (!take_number (p, filters - 1, &last) || last < first)
-      return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "channels", token, length,
+      return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "channels", token, length,
           "is not a range of 0 to %u, the layer's feature maps", filters - 1);
   }
   if (**p && **p != ',' && !g_ascii_isspace (**p))
-    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "channels", token, length,
+    return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "channels", token, length,
         "is not a number or a range");
   if (maps->len + last - first >= CONVOLVE_LAYER_MAX_CHANNELS)
-    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "channels", token, length,
+    return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "channels", token, length,
         "is one too many: there are at most %d", CONVOLVE_LAYER_MAX_CHANNELS);
   for (; first <= last; first++)
     g_array_append_val (maps, first);
@@ -182,17 +174,17 @@ gboolean
 convolve_layer_settings_channels (const ConvolveLayerSettings *settings, guint filters, GArray **maps, GError **error)
 {
   g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof (guint));
-  const gchar *p = skip_space (settings->channels ? settings->channels : "");
+  const gchar *p = convolve_token_skip_space (settings->channels ? settings->channels : "");
   gboolean none = *p == '\0';
 
   while (*p) {
     if (!take_maps (&p, filters, list, error))
       return FALSE;
-    p = skip_space (p);
+    p = convolve_token_skip_space (p);
     if (*p == ',') {
-      p = skip_space (p + 1);
+      p = convolve_token_skip_space (p + 1);
       if (*p == '\0')
-        return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "channels", ",", 1,
+        return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "channels", ",", 1,
             "has no number behind the comma");
     }
   }

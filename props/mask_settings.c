@@ -4,11 +4,6 @@
 #include "array.h"
 #include "mask_file.h"
 
-/* The macro turns the name into a string, so the name must stay without spaces. */
-/* clang-format off */
-G_DEFINE_QUARK (convolve-props-error-quark, convolve_props_error)
-/* clang-format on */
-
 void
 convolve_settings_init (ConvolveSettings *settings)
 {

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The mask properties as one value, and the errors of what users write. */
+/* The mask properties as one value. */
 #ifndef CONVOLVE_MASK_SETTINGS_H
 #define CONVOLVE_MASK_SETTINGS_H
 
-#include <glib-object.h>
-
 #include "convolve.h"
+#include "error.h"
 
 G_BEGIN_DECLS
-
-#define CONVOLVE_PROPS_ERROR (convolve_props_error_quark ())
-GQuark convolve_props_error_quark (void);
-
-typedef enum
-{
-  CONVOLVE_PROPS_ERROR_MASK,    /* a property that gives the mask: unknown preset, bad number, bad shape, bad file */
-  CONVOLVE_PROPS_ERROR_NUMBER,  /* a number beside the mask, such as mask-width or bias, alone or with the mask */
-  CONVOLVE_PROPS_ERROR_LAYER,   /* the file of location, or a property of the layer */
-  CONVOLVE_PROPS_ERROR_REGIONS, /* regions or region-types, or region-strength with a mask that takes none */
-  CONVOLVE_PROPS_ERROR_NO_MEMORY
-} ConvolvePropsError;
 
 /* One member for each mask property, as the user set it. plugin/properties.md says what the properties mean. */
 typedef struct

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "parse.h"
+#include "token.h"
 
 #define MAGIC "\x93NUMPY"
 #define MAGIC_LENGTH 6
@@ -55,7 +55,7 @@ typedef struct
 static gchar *
 refuse_type (const gchar *type, gsize length, const gchar *wanted)
 {
-  g_autofree gchar *name = convolve_parse_quote (type, length);
+  g_autofree gchar *name = convolve_token_quote (type, length);
 
   return g_strdup_printf ("the array holds values of type %s, not %s", name, wanted);
 }
@@ -63,7 +63,7 @@ refuse_type (const gchar *type, gsize length, const gchar *wanted)
 static gchar *
 misread (const Header *header)
 {
-  g_autofree gchar *rest = convolve_parse_quote (header->p, header->end - header->p);
+  g_autofree gchar *rest = convolve_token_quote (header->p, header->end - header->p);
 
   return g_strdup_printf ("the header cannot be read at %s", rest);
 }

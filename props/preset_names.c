@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Presets by their names: the preset of a name, the presets that a misspelt name may mean, and all presets. */
+/* Presets by their names: the preset of a text, the presets that a misspelt name may mean, and all presets. */
 #include "presets.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "token.h"
 
 #define MAX_NAME 16 /* letters; who writes more means no preset */
 #define MAX_EDITS 2 /* between what was written and a preset that may have been meant */
@@ -118,4 +121,78 @@ convolve_preset_list (void)
   for (guint i = 1; i < n; i++)
     g_string_append_printf (list, ", %s", presets[i].name);
   return g_string_free (list, FALSE);
+}
+
+/* --- NAME:ARGUMENT --- */
+
+gboolean
+convolve_preset_is_named (const gchar *text)
+{
+  return g_ascii_isalpha (*convolve_token_skip_space (text));
+}
+
+/*
+ * The place of p in the text, counted from 1. All text before p was understood and so is ASCII: a byte is a
+ * character.
+ */
+static guint
+character_of (const gchar *text, const gchar *p)
+{
+  return (guint) (p - text) + 1;
+}
+
+/* What the user may have meant by a name that is no preset, in front of a semicolon; to be freed. */
+static gchar *
+make_hint (const gchar *name, gsize length)
+{
+  g_autofree gchar *nearest = convolve_preset_nearest (name, length);
+
+  if (nearest)
+    return g_strdup_printf (" (did you mean %s?)", nearest);
+  return g_strdup (convolve_token_has_bracket (name, length) ? " (weights are written " CONVOLVE_TOKEN_ROWS ")" : "");
+}
+
+gboolean
+convolve_preset_parse (const gchar *text, const ConvolvePreset **preset, gdouble *argument, GError **error)
+{
+  const gchar *name = convolve_token_skip_space (text), *end = convolve_token_trim_end (name, name + strlen (name));
+  const gchar *colon = memchr (name, ':', end - name), *name_end = convolve_token_trim_end (name, colon ? colon : end);
+  const ConvolvePreset *found = convolve_preset_find (name, name_end - name);
+  const gchar *token, *problem;
+  g_autofree gchar *quoted = NULL;
+  gdouble value;
+
+  if (!found) {
+    g_autofree gchar *list = convolve_preset_list (), *hint = make_hint (name, name_end - name);
+
+    quoted = convolve_token_quote (name, name_end - name);
+    return convolve_props_fail (error, CONVOLVE_PROPS_ERROR_MASK,
+        "mask: %s (character %u) is not a preset%s; the presets are %s", quoted, character_of (text, name), hint, list);
+  }
+  if (!colon) {
+    *preset = found;
+    *argument = found->argument_default;
+    return TRUE;
+  }
+
+  token = colon + 1 < end ? convolve_token_skip_space (colon + 1) : end;
+  quoted = convolve_token_quote (token, end - token);
+  if (!found->argument)
+    return convolve_props_fail (error, CONVOLVE_PROPS_ERROR_MASK,
+        "mask: %s (character %u) is one argument too many: the preset %s takes none; %s", quoted,
+        character_of (text, token), found->name,
+        !found->sized                     ? "it is always 3x3"
+            : found->radius_in_sigmas > 0 ? "mask-width sets its size, and sigma its strength"
+                                          : "mask-width sets its size");
+  problem = convolve_token_number (token, end - token, &value);
+  if (!problem
+      && (value < found->argument_min || value > found->argument_max
+          || (found->argument_interval != 0 && fmod (value - found->argument_min, found->argument_interval) != 0)))
+    problem = "is out of range";
+  if (problem)
+    return convolve_props_fail (error, CONVOLVE_PROPS_ERROR_MASK, "mask: %s (character %u) %s: %s takes %s", quoted,
+        character_of (text, token), problem, found->name, found->argument);
+  *preset = found;
+  *argument = value;
+  return TRUE;
 }

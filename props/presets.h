@@ -51,6 +51,15 @@ const ConvolvePreset *convolve_preset_find (const gchar *name, gsize length);
 /* The presets that a misspelt name may stand for, as "sobel-x or sobel-y", to be freed; NULL where none is near. */
 gchar *convolve_preset_nearest (const gchar *name, gsize length);
 
+/* Whether the text names a preset, rather than lists weights. */
+gboolean convolve_preset_is_named (const gchar *text);
+
+/*
+ * Reads NAME or NAME:ARGUMENT. For NAME alone *argument is the preset's default. FALSE with error
+ * (CONVOLVE_PROPS_ERROR_MASK), which names the token and its place.
+ */
+gboolean convolve_preset_parse (const gchar *text, const ConvolvePreset **preset, gdouble *argument, GError **error);
+
 /* All presets as "identity, box, ...", to be freed. */
 gchar *convolve_preset_list (void);
 

@@ -4,7 +4,7 @@
 
 #include "array.h"
 #include "mask_file.h"
-#include "parse.h"
+#include "token.h"
 #include "property_rows.h"
 #include "props.h"
 
@@ -14,7 +14,7 @@ show_text (const gchar *text, const gchar *standard)
 {
   if (!text || g_str_equal (text, standard ? standard : ""))
     return NULL;
-  return convolve_parse_quote (text, strlen (text));
+  return convolve_token_quote (text, strlen (text));
 }
 
 /* The same for an array. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "adjust.h"
-#include "parse.h"
+#include "presets.h"
 #include "source.h"
 
 static gboolean
@@ -144,7 +144,7 @@ make_taps (const ConvolveSettings *settings, ConvolveSource source, guint x_step
   *preset = NULL;
   *divisor = 0;
   if (source == CONVOLVE_SOURCE_PRESET)
-    return convolve_parse_preset (mask_of (settings), preset, &argument, error)
+    return convolve_preset_parse (mask_of (settings), preset, &argument, error)
         && convolve_preset_make (*preset, argument, settings, x_step, y_step, mask, error);
   return convolve_source_read (source, settings, &values, &width, &height, divisor, error)
       && convolve_adjust_place (settings, values, width, height, mask, error);
@@ -261,7 +261,7 @@ find_preset (const ConvolveSettings *settings, const gchar **property, const Con
   if (!convolve_source_find (settings, &source, NULL))
     return FALSE;
   *property = convolve_source_property (source, settings);
-  return source != CONVOLVE_SOURCE_PRESET || convolve_parse_preset (mask_of (settings), preset, &argument, NULL);
+  return source != CONVOLVE_SOURCE_PRESET || convolve_preset_parse (mask_of (settings), preset, &argument, NULL);
 }
 
 /* Settings with an error get no sentence, because the error is reported. */

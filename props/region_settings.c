@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "parse.h"
+#include "token.h"
 #include "props.h"
 
 #define MAX_NUMBER 1e6
@@ -100,7 +100,7 @@ check_boxes_touch (const ConvolveRegionSettings *settings, const GArray *boxes, 
     if (can_touch (settings, box, 0) && can_touch (settings, box, 1))
       return TRUE;
   }
-  return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", settings->regions,
+  return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", settings->regions,
       strlen (settings->regions), "has no box that can touch a frame, which goes from 0 to 100%% each way");
 }
 
@@ -153,18 +153,18 @@ take_number (const gchar **p, const gchar *start, guint box, guint number, Convo
   gdouble value;
 
   if (length == 0)
-    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", start, strcspn (start, ";\n"),
+    return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", start, strcspn (start, ";\n"),
         "is box %u and lacks its %s: x,y,width,height", box, names[number]);
   into->per_cent[number] = token[length - 1] == '%';
-  problem = convolve_parse_number (token, length - into->per_cent[number], &value);
+  problem = convolve_token_number (token, length - into->per_cent[number], &value);
   if (problem)
-    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", token, length, "in box %u %s", box,
+    return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", token, length, "in box %u %s", box,
         problem);
   if (fabs (value) > MAX_NUMBER)
-    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", token, length,
+    return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", token, length,
         "in box %u is above a million", box);
   if ((number == 2 || number == 3) && value <= 0)
-    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", token, length,
+    return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", token, length,
         "in box %u is no %s: a %s is above 0", box, names[number], names[number]);
   into->number[number] = value;
   end = skip (token + length, " \t\r");
@@ -183,7 +183,7 @@ take_box (const gchar **p, guint box, ConvolveTextBox *into, GError **error)
   if (**p && **p != ';' && **p != '\n') {
     const gchar *more = skip (*p, BETWEEN);
 
-    return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", more, strcspn (more, BEHIND),
+    return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", more, strcspn (more, BEHIND),
         "is one number too many in box %u: x,y,width,height", box);
   }
   return TRUE;
@@ -199,7 +199,7 @@ convolve_region_settings_boxes (const ConvolveRegionSettings *settings, GArray *
     ConvolveTextBox box;
 
     if (list->len == CONVOLVE_MAX_BOXES)
-      return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", p, strcspn (p, ";\n"),
+      return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", p, strcspn (p, ";\n"),
           "is one box too many: there are at most %d", CONVOLVE_MAX_BOXES);
     if (!take_box (&p, list->len + 1, &box, error))
       return FALSE;
@@ -226,7 +226,7 @@ convolve_region_settings_types (const ConvolveRegionSettings *settings, gchar **
     if (except)
       g_strstrip (names[i] + 1);
     if (names[i][except ? 1 : 0] == '\0')
-      return convolve_parse_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "region-types", types_set, strlen (types_set),
+      return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "region-types", types_set, strlen (types_set),
           "has no name at place %u: names are split by commas, as in face,plate or !person", i + 1);
   }
   *types = g_steal_pointer (&names);

@@ -7,7 +7,7 @@
 
 #include "array.h"
 #include "mask_file.h"
-#include "parse.h"
+#include "presets.h"
 
 /* --- which property --- */
 
@@ -78,7 +78,7 @@ convolve_source_find (const ConvolveSettings *settings, ConvolveSource *source, 
       found = TRUE;
     }
   }
-  if (*source == CONVOLVE_SOURCE_TEXT && convolve_parse_is_preset (mask_of (settings)))
+  if (*source == CONVOLVE_SOURCE_TEXT && convolve_preset_is_named (mask_of (settings)))
     *source = CONVOLVE_SOURCE_PRESET;
   return TRUE;
 }

@@ -4,6 +4,7 @@
 #define CONVOLVE_SOURCE_H
 
 #include "grid.h"
+#include "mask_settings.h"
 
 typedef enum
 {

@@ -3,7 +3,8 @@
 #ifndef CONVOLVE_WEIGHTS_H
 #define CONVOLVE_WEIGHTS_H
 
-#include "mask_settings.h"
+#include "convolve.h"
+#include "error.h"
 
 G_BEGIN_DECLS
 

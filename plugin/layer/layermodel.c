@@ -40,16 +40,6 @@ load_file (const gchar *location, GError **error)
   return file;
 }
 
-static gboolean G_GNUC_PRINTF (2, 3) fail (GError **error, const gchar *format, ...)
-{
-  va_list arguments;
-
-  va_start (arguments, format);
-  g_propagate_error (error, g_error_new_valist (CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_LAYER, format, arguments));
-  va_end (arguments);
-  return FALSE;
-}
-
 /* The channels of the frames, from the file and the number of groups. */
 static gboolean
 find_channels (GstCudaConvLayerModel *layer, guint groups, GError **error)
@@ -58,10 +48,12 @@ find_channels (GstCudaConvLayerModel *layer, guint groups, GError **error)
 
   layer->channels = file->channels * groups;
   if (layer->channels != 1 && layer->channels != 3)
-    return fail (error, "groups: %u groups of %u channels are %u channels, and frames have 1 or 3", groups,
-        file->channels, layer->channels);
+    return convolve_props_fail (error, CONVOLVE_PROPS_ERROR_LAYER,
+        "groups: %u groups of %u channels are %u channels, and frames have 1 or 3", groups, file->channels,
+        layer->channels);
   if (file->filters % groups != 0)
-    return fail (error, "groups: the file has %u filters, which %u groups cannot share evenly", file->filters, groups);
+    return convolve_props_fail (error, CONVOLVE_PROPS_ERROR_LAYER,
+        "groups: the file has %u filters, which %u groups cannot share evenly", file->filters, groups);
   return TRUE;
 }
 
@@ -83,7 +75,7 @@ take_maps (GstCudaConvLayerModel *layer, const ConvolveLayerSettings *settings, 
   layer->columns = layer->mosaic ? (guint) ceil (sqrt (layer->shown)) : 1;
   layer->rows = layer->mosaic ? (layer->shown + layer->columns - 1) / layer->columns : 1;
   if (!layer->mosaic && layer->shown != 1 && layer->shown != 3 && layer->shown != 4)
-    return fail (error,
+    return convolve_props_fail (error, CONVOLVE_PROPS_ERROR_LAYER,
         "channels: %u feature maps make no GRAY8, RGB or RGBA frame; choose 1, 3 or 4 of %u, or "
         "set mosaic=true",
         layer->shown, file->filters);
@@ -91,7 +83,8 @@ take_maps (GstCudaConvLayerModel *layer, const ConvolveLayerSettings *settings, 
   layer->weights = g_try_new0 (gfloat, layer->shown * to);
   layer->bias = file->bias ? g_try_new (gfloat, layer->shown) : NULL;
   if (!layer->weights || (file->bias && !layer->bias))
-    return fail (error, "location: there is no memory for %u filters", layer->shown);
+    return convolve_props_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "location: there is no memory for %u filters",
+        layer->shown);
   for (guint i = 0; i < layer->shown; i++) {
     guint map = g_array_index (maps, guint, i), group = map / (file->filters / settings->groups);
 
@@ -124,7 +117,8 @@ gst_cuda_conv_layer_model_new (const ConvolveLayerSettings *settings, ConvolveBo
   GstCudaConvLayerModel *model;
 
   if (!settings->location || !settings->location[0]) {
-    fail (error, "location: no file is set; the element needs a .npy or .npz file with the weights of a layer");
+    convolve_props_fail (error, CONVOLVE_PROPS_ERROR_LAYER,
+        "location: no file is set; the element needs a .npy or .npz file with the weights of a layer");
     return NULL;
   }
   model = g_atomic_rc_box_new0 (GstCudaConvLayerModel);

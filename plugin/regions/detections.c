@@ -6,7 +6,7 @@
 #include "regions/analytics.h"
 #include "regions/boxes.h"
 #include "regions/frametime.h"
-#include "parse.h"
+#include "token.h"
 #include "regions/tracks.h"
 
 /* Beyond, earlier frames would take memory without end: their boxes become the whole frame. */
@@ -203,7 +203,7 @@ is_wanted (GstCudaConvolveDetections *detections, const gchar *type)
 static void
 list_type (GString *list, guint n, const gchar *type)
 {
-  g_autofree gchar *quoted = convolve_parse_quote (type, strlen (type));
+  g_autofree gchar *quoted = convolve_token_quote (type, strlen (type));
 
   if (n < MOST_TYPES)
     g_string_append_printf (list, "%s%s", n > 0 ? ", " : "", quoted);

@@ -11,7 +11,7 @@
 #include "regions/boxes.h"
 #include "plans/color.h"
 #include "convolve_region.h"
-#include "parse.h"
+#include "token.h"
 #include "props.h"
 
 /* The blurs of one strength class, for each group and each kind of rows. */
@@ -136,7 +136,7 @@ gst_cuda_convolve_regions_text_touches (const ConvolveRegionSettings *settings, 
 
   if (n_boxes == 0 || n_outside < n_boxes)
     return TRUE;
-  text = convolve_parse_quote (settings->regions, strlen (settings->regions));
+  text = convolve_token_quote (settings->regions, strlen (settings->regions));
   *fault = g_strdup_printf ("regions: %s has no box that touches the frame of %dx%d; %s", text,
       GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info), TEXT_CURE);
   return FALSE;

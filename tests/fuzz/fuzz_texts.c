@@ -16,7 +16,8 @@
 #include "enums.h"
 #include "fuzz.h"
 #include "grid.h"
-#include "parse.h"
+#include "presets.h"
+#include "token.h"
 #include "properties.h"
 #include "property_rows.h"
 #include "props.h"
@@ -197,7 +198,7 @@ read_mask (FuzzBytes *bytes, const gchar *text)
   settings.mask = g_strdup (text);
   settings.mask_width = MIN (bytes->at[0], 254) / 8 * 2 + (bytes->at[0] >= 8 ? 1 : 0);
   settings.sigma = bytes->at[1] == 255 ? -1 : bytes->at[1] / 16.0;
-  make_masks (&settings, !convolve_parse_is_preset (text) && settings.mask_width == 0);
+  make_masks (&settings, !convolve_preset_is_named (text) && settings.mask_width == 0);
   convolve_settings_clear (&settings);
 }
 
@@ -396,7 +397,7 @@ read_tokens (FuzzBytes *bytes, const gchar *text)
   gdouble value = NAN;
 
   memcpy (token, bytes->at + 2, size);
-  quoted = convolve_parse_quote (token, size);
+  quoted = convolve_token_quote (token, size);
   if (!g_utf8_validate (quoted, -1, NULL) || strlen (quoted) > 400)
     fuzz_fail ("a quotation that cannot be shown: %s", quoted);
   if (size <= 64) { /* names are compared with each other */
@@ -408,7 +409,7 @@ read_tokens (FuzzBytes *bytes, const gchar *text)
   ended[size] = ',';
   if (memchr (ended, '\0', size))
     return;
-  problem = convolve_parse_number (ended, size, &value);
+  problem = convolve_token_number (ended, size, &value);
   if (!problem && !isfinite (value))
     fuzz_fail ("the number %g", value);
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "props/check_props.h"
-#include "parse.h"
+#include "token.h"
 #include "support/run.h"
 
 GST_START_TEST (preset_texts)
@@ -44,7 +44,7 @@ GST_START_TEST (preset_texts)
       g_autofree gchar *ends = g_strdup_printf ("%s:%g", presets[i].name, argument);
       const ConvolvePreset *found;
 
-      fail_unless (convolve_parse_preset (ends, &found, &got, NULL), "%s", ends);
+      fail_unless (convolve_preset_parse (ends, &found, &got, NULL), "%s", ends);
       fail_unless (found == &presets[i] && got == argument, "%s", ends);
     }
   /* The message suggests the nearest presets, and none where nothing is near. */

@@ -8,7 +8,7 @@
 #include "array.h"
 #include "enums.h"
 #include "mask_file.h"
-#include "parse.h"
+#include "token.h"
 #include "properties.h"
 
 /* --- an element with the properties of a table --- */
@@ -586,7 +586,7 @@ GST_START_TEST (pairs_of_layers)
     }
     for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
       ConvolveLayerSettings settings = with_pair (properties[p], bad[i]);
-      g_autofree gchar *quoted = convolve_parse_quote (bad[i], strlen (bad[i]));
+      g_autofree gchar *quoted = convolve_token_quote (bad[i], strlen (bad[i]));
       g_autofree gchar *message =
           g_strdup_printf ("%s: %s is neither a number of 1 to 255 nor two of them, down,across", properties[p],
               quoted);
@@ -677,7 +677,7 @@ GST_START_TEST (paddings_of_layers)
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
     ConvolveLayerSettings settings = { .padding = (gchar *) bad[i], .divisor = 1 };
     g_autofree gchar *word = g_strstrip (g_strdup (bad[i]));
-    g_autofree gchar *quoted = convolve_parse_quote (word, strlen (word));
+    g_autofree gchar *quoted = convolve_token_quote (word, strlen (word));
     g_autofree gchar *message =
         g_strdup_printf ("padding: %s is not same, valid, a number of pixels up to 65536, two of them, down,across, "
                          "or four, top,left,bottom,right",
