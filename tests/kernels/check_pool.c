@@ -43,6 +43,65 @@ run_slowly (const void *data, int first, int count, void *memory)
   }
 }
 
+enum
+{
+  CALLERS = 2,
+  CALLS = 30,
+  JOBS = 8
+};
+
+typedef struct
+{
+  ConvolvePool *pool;
+  pthread_t thread;
+  int done; /* jobs; atomic */
+  int bad;  /* calls that did not do each job once */
+} Caller;
+
+static void
+count_jobs (const void *data, int first, int count, void *memory)
+{
+  Caller *caller = *(Caller *const *) data;
+
+  sleep_ms (1);
+  __atomic_add_fetch (&caller->done, count, __ATOMIC_SEQ_CST);
+}
+
+static void *
+call_often (void *data)
+{
+  Caller *caller = data;
+
+  for (int i = 1; i <= CALLS; i++)
+    if (convolve_pool_run (caller->pool, 2, JOBS, 64, count_jobs, &caller, NULL) != CONVOLVE_OK
+        || __atomic_load_n (&caller->done, __ATOMIC_SEQ_CST) != i * JOBS) {
+      caller->bad++;
+      break;
+    }
+  return NULL;
+}
+
+/* Threads that share a pool take turns. */
+static int
+check_turns (ConvolvePool *pool, FILE *file)
+{
+  Caller callers[CALLERS];
+  int failures = 0, n;
+
+  for (n = 0; n < CALLERS; n++) {
+    callers[n] = (Caller){ .pool = pool };
+    if (pthread_create (&callers[n].thread, NULL, call_often, &callers[n]) != 0)
+      break;
+  }
+  for (int i = 0; i < n; i++) {
+    pthread_join (callers[i].thread, NULL);
+    failures += callers[i].bad;
+  }
+  if (failures > 0)
+    fprintf (file, "FAILED pool: of %d callers at the same time %d had other jobs than their own\n", n, failures);
+  return failures;
+}
+
 /* A second call finds the pool free. */
 int
 check_pool (FILE *file)
@@ -62,6 +121,7 @@ check_pool (FILE *file)
     }
     wait_for (&slow.ended, begun); /* a thread that is late still uses this memory */
   }
+  failures += pool ? check_turns (pool, file) : 0;
   convolve_pool_free (pool);
   return failures;
 }
