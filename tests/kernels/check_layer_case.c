@@ -316,11 +316,11 @@ random_pooling (CheckRandom *random, ConvolveLayer *layer)
     layer->pool_dilation_y = random_side (random, 20);
     layer->pool_dilation_x = random_side (random, 20);
   }
-  if (check_random_one_in (random, 2)) {
+  layer->pool_ceil = check_random_one_in (random, 3);
+  if (check_random_one_in (random, 3)) {
     int rows = (layer->pool_height - 1) * layer->pool_dilation_y;
     int columns = (layer->pool_width - 1) * layer->pool_dilation_x;
 
-    layer->pool_ceil = check_random_one_in (random, 2);
     layer->pool_pad_top = check_random_range (random, 0, rows);
     layer->pool_pad_bottom = check_random_range (random, 0, rows);
     layer->pool_pad_left = check_random_range (random, 0, columns);
