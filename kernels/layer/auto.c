@@ -5,6 +5,8 @@
  */
 #include "layer/auto.h"
 
+#include <stdlib.h>
+
 #include "layer/cuda/pointwise.h"
 #include "layer/variants.h"
 
@@ -27,15 +29,25 @@ wgmma_profitable (const ConvolveLayerPlan *plan)
   return layer->filters > 16 || (layer->filters > 8 && layer->channels > 1 && layer->channels <= 8);
 }
 
+static bool
+accepts (const ConvolveLayerVariant *variant, const ConvolveLayerPlan *plan)
+{
+  const char *reason;
+  ConvolveFound found;
+  bool accepted = convolve_layer_variant_accepts (variant, plan, &found, &reason);
+
+  free (found.block);
+  return accepted;
+}
+
 /* gemm's 1x1 kernels, in the place of wgmma. With larger strides they were not compared. */
 static bool
 pointwise_profitable (const ConvolveLayerPlan *plan)
 {
   const ConvolveLayer *layer = &plan->layer;
-  const char *reason;
 
   return layer->type == CONVOLVE_LAYER_FLOAT16 && layer->stride_x == 1 && layer->stride_y == 1
-      && wgmma_profitable (plan) && convolve_layer_variant_accepts (&convolve_layer_variant_wgmma, plan, &reason)
+      && wgmma_profitable (plan) && accepts (&convolve_layer_variant_wgmma, plan)
       && convolve_layer_pointwise_takes (plan);
 }
 
@@ -53,14 +65,19 @@ static const struct
   { &convolve_layer_variant_direct, NULL, "no file: the only one that can do every layer" },
 };
 
-const ConvolveLayerVariant *
-convolve_layer_auto_choose (const ConvolveLayerPlan *plan)
+void
+convolve_layer_auto_choose (ConvolveLayerPlan *plan)
 {
   const char *reason;
+  ConvolveFound found;
 
   for (size_t i = 0; plan->device && i < sizeof (rules) / sizeof (rules[0]); i++)
     if ((!rules[i].profitable || rules[i].profitable (plan))
-        && convolve_layer_variant_accepts (rules[i].variant, plan, &reason))
-      return rules[i].variant;
-  return &convolve_layer_variant_cpu;
+        && convolve_layer_variant_accepts (rules[i].variant, plan, &found, &reason)) {
+      plan->variant = rules[i].variant;
+      plan->prepared = found.block;
+      plan->kernel = found.kernel;
+      return;
+    }
+  plan->variant = &convolve_layer_variant_cpu;
 }

@@ -5,7 +5,10 @@
 
 #include "layer/common/plan.h"
 
-/* The variant for the plan's layer and device, by the rules in layer/auto.c; cpu for a plan without a device. */
-const ConvolveLayerVariant *convolve_layer_auto_choose (const ConvolveLayerPlan *plan);
+/*
+ * Sets the variant for the plan's layer and device, by the rules in layer/auto.c, and what its accepts() found; cpu for a
+ * plan without a device.
+ */
+void convolve_layer_auto_choose (ConvolveLayerPlan *plan);
 
 #endif

@@ -334,10 +334,11 @@ choose_variant (ConvolveLayerPlan *plan, const char *name, ConvolveDevice *devic
 {
   const ConvolveLayerVariant *const *row = convolve_layer_variants;
   const char *reason;
+  ConvolveFound found;
 
   plan->device = device;
   if (strcmp (name, "auto") == 0) {
-    plan->variant = convolve_layer_auto_choose (plan);
+    convolve_layer_auto_choose (plan);
   } else {
     while (*row && strcmp (name, (*row)->name) != 0)
       row++;
@@ -346,9 +347,14 @@ choose_variant (ConvolveLayerPlan *plan, const char *name, ConvolveDevice *devic
     if ((*row)->on_device && !device)
       return convolve_fail (error, CONVOLVE_NO_DEVICE, 0, "the variant %s needs a CUDA device, and there is none",
           name);
-    if (!convolve_layer_variant_accepts (*row, plan, &reason))
+    if (!convolve_layer_variant_accepts (*row, plan, &found, &reason)) {
+      if (strcmp (reason, CONVOLVE_REASON_NO_MEMORY) == 0)
+        return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a plan of the variant %s", name);
       return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "%s cannot do this layer: %s", name, reason);
+    }
     plan->variant = *row;
+    plan->prepared = found.block;
+    plan->kernel = found.kernel;
   }
   if (!plan->variant->on_device)
     plan->device = NULL;

@@ -331,6 +331,7 @@ check_plain (void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
       const ConvolveLayerVariant *variant = convolve_layer_variants[v];
       const char *reason = NULL;
+      ConvolveFound found;
       ConvolveLayer layer;
       ConvolveLayerPlan *plan;
 
@@ -344,10 +345,10 @@ check_plain (void)
       if (EXPECT (plan != NULL))
         return failures + 1;
       if (!variant->on_device || strcmp (variant->name, "direct") == 0)
-        failures += EXPECT (convolve_layer_variant_accepts (variant, plan, &reason));
+        failures += EXPECT (convolve_layer_variant_accepts (variant, plan, &found, &reason));
       else if (strcmp (variant->name, "shared") != 0)
-        failures += EXPECT (
-            !convolve_layer_variant_accepts (variant, plan, &reason) && reason && strstr (reason, rows[i].word));
+        failures += EXPECT (!convolve_layer_variant_accepts (variant, plan, &found, &reason) && reason
+            && strstr (reason, rows[i].word));
       convolve_layer_plan_unref (plan);
     }
   return failures;

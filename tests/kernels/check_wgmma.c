@@ -23,7 +23,7 @@ typedef struct
 {
   ConvolveLayer layer;
   float *weights, *bias;
-  ConvolveLayerWgmmaGeometry geometry;
+  ConvolveLayerWgmma geometry;
   uint16_t *packed;
   float *words;
   float *cells; /* samples */
@@ -66,7 +66,7 @@ random_layer (CheckRandom *random, Check *check)
 static bool
 fill_chunk (Check *check, int chunk)
 {
-  const ConvolveLayerTiles *tiles = &check->geometry.tiles;
+  const ConvolveLayerTiles *tiles = &check->geometry.base.tiles;
   const ConvolveLayerWgmmaPart *part = &check->geometry.part;
   int channels = CELL / part->pixels;
 
@@ -97,7 +97,7 @@ fill_chunk (Check *check, int chunk)
 static double
 multiply_step (const Check *check, int chunk, int step, int k, int y, int x, bool *good)
 {
-  const ConvolveLayerTiles *tiles = &check->geometry.tiles;
+  const ConvolveLayerTiles *tiles = &check->geometry.base.tiles;
   const ConvolveLayerWgmmaPart *part = &check->geometry.part;
   uint32_t word;
   double sum = 0;
@@ -152,7 +152,7 @@ check_outputs (Check *check, CheckRandom *random)
     y[i] = i < 4 ? i / 2 * (SIDE - 1) : check_random_range (random, 0, SIDE - 1);
     x[i] = i < 4 ? i % 2 * (SIDE - 1) : check_random_range (random, 0, SIDE - 1);
   }
-  for (int chunk = 0; chunk < check->geometry.tiles.chunks && good; chunk++) {
+  for (int chunk = 0; chunk < check->geometry.base.tiles.chunks && good; chunk++) {
     good = fill_chunk (check, chunk);
     for (int i = 0; i < OUTPUTS && good; i++)
       for (int step = 0; step < part->steps && good; step++)
@@ -168,11 +168,11 @@ static bool
 check_layer_of (CheckRandom *random)
 {
   Check check = { .first_x = 0 };
-  const ConvolveLayerTiles *tiles = &check.geometry.tiles;
+  const ConvolveLayerTiles *tiles = &check.geometry.base.tiles;
   bool good;
 
   random_layer (random, &check);
-  good = convolve_layer_wgmma_plan (&check.layer, LIMIT, &check.geometry) && check.geometry.shared <= LIMIT;
+  good = convolve_layer_wgmma_plan (&check.layer, LIMIT, &check.geometry) && check.geometry.base.shared <= LIMIT;
   if (good) {
     size_t cells = (size_t) tiles->planes * tiles->plane;
 

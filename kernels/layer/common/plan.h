@@ -22,6 +22,7 @@ struct ConvolveLayerPlan
   int first_filter;      /* of the caller's layer: filter k of `layer` is its filter first_filter + k */
   int group_filters, group_channels; /* filters of the caller's layer, and channels, in each group */
   const struct ConvolveLayerVariant *variant;
+  int kernel;             /* of the variant's, as its accepts() chose */
   ConvolveDevice *device; /* NULL for a host variant */
   ConvolvePool *pool;     /* of a host variant, or NULL */
   void *prepared;         /* what the variant derived, or NULL */
@@ -44,9 +45,9 @@ typedef struct ConvolveLayerVariant
   const char *name, *idea;
   int number; /* of the element's property, as in ConvolveVariant; layers and masks share the number of a shared name */
   bool on_device;
-  /* Whether the variant can do the layer, and why not. NULL: every layer. */
-  bool (*accepts) (const ConvolveLayerPlan *plan, const char **reason);
-  /* Makes plan->prepared from the layer, on the host. NULL: nothing to prepare. */
+  /* As of ConvolveVariant: exact, with the reason, and with what was found on the way. NULL: every layer. */
+  bool (*accepts) (const ConvolveLayerPlan *plan, ConvolveFound *found, const char **reason);
+  /* Derives the rest on the host: plan->prepared is what accepts() found, or NULL. NULL: nothing to prepare. */
   ConvolveStatus (*prepare) (ConvolveLayerPlan *plan, ConvolveError *error);
   /* Chooses CUDA kernels and sets their attributes. NULL: nothing to load, or a build without CUDA. */
   ConvolveStatus (*load) (ConvolveLayerPlan *plan, ConvolveError *error);
@@ -78,11 +79,13 @@ ConvolveStatus CONVOLVE_RUN_LAYER_ON_DEVICE (const ConvolveLayerPlan *plan, cons
 #define CONVOLVE_LAYER_ON_DEVICE(stem) .on_device = true
 #endif
 
-/* Whether the variant can do the plan's layer. *reason is set where it cannot. */
+/* Whether the variant can do the plan's layer. *reason is set where it cannot; found->block is NULL or the caller's. */
 static inline bool
-convolve_layer_variant_accepts (const ConvolveLayerVariant *variant, const ConvolveLayerPlan *plan, const char **reason)
+convolve_layer_variant_accepts (const ConvolveLayerVariant *variant, const ConvolveLayerPlan *plan,
+    ConvolveFound *found, const char **reason)
 {
-  return !variant->accepts || variant->accepts (plan, reason);
+  *found = (ConvolveFound){ .block = NULL };
+  return !variant->accepts || variant->accepts (plan, found, reason);
 }
 
 /* All variants, best first, with a NULL behind the last. */

@@ -44,10 +44,10 @@ cut (const ConvolveLayer *layer, ConvolveLayerTiles *tiles)
 }
 
 static bool
-accepts (const ConvolveLayerPlan *plan, const char **reason)
+accepts (const ConvolveLayerPlan *plan, ConvolveFound *found, const char **reason)
 {
   const ConvolveLayer *layer = &plan->layer;
-  ConvolveLayerTiles tiles;
+  ConvolveLayerPrepared prepared = { .shared = 0 };
 
   if (!convolve_layer_is_plain (layer, reason))
     return false;
@@ -60,10 +60,10 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
     *reason = "the layer has more than 4 channels";
   else if (layer->pool_width > CONVOLVE_LAYER_BLOCKED_WIDTH || layer->pool_height > CONVOLVE_LAYER_BLOCKED_HEIGHT)
     *reason = "the pooling window is larger than 128x32";
-  else if (cut (layer, &tiles) > convolve_device_shared_limit (plan->device))
+  else if ((prepared.shared = cut (layer, &prepared.tiles)) > convolve_device_shared_limit (plan->device))
     *reason = CONVOLVE_LAYER_NEEDS_SHARED;
   else
-    return true;
+    return convolve_found_copy (found, &prepared, sizeof (prepared), reason);
   return false;
 }
 
@@ -86,10 +86,6 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   ConvolveStatus status =
       convolve_layer_put (plan, weights, (size_t) planes * taps, layer->bias, layer->filters, error);
   free (weights);
-  ConvolveLayerPrepared *prepared = plan->prepared;
-
-  if (prepared)
-    prepared->shared = cut (layer, &prepared->tiles);
   return status;
 }
 

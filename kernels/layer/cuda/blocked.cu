@@ -15,6 +15,13 @@
 #define BLOCKS(K, PIXELS) ((K) < 7 && !(PIXELS) ? 4 : 3)
 static_assert (WIDTH == LANES * COLUMNS && HEIGHT == WARPS * ROWS, "the outputs of all threads make the tile");
 
+/* The parameter of the kernel. */
+struct BlockedView : ConvolveLayerView
+{
+  uint8_t *pixels;  /* the first packed pixel of four bytes; NULL: each channel is written by itself */
+  uint32_t filling; /* the bytes of a packed pixel that no filter writes; its other bytes are 0 */
+};
+
 /*
  * Loads the patches of all channels, all threads of the block together. A thread loads two rows of a patch before it
  * uses the first sample. Samples outside the image are loaded from row or column 0 and replaced by 0 afterwards: a load
@@ -128,7 +135,7 @@ store_pixels (const ConvolveLayerView &view, uint32_t *to, int x, const uint32_t
  */
 template <int K, bool PIXELS>
 __global__ void __launch_bounds__ (LANES *WARPS, BLOCKS (K, PIXELS))
-    convolve_layer_blocked (const __grid_constant__ ConvolveLayerView view)
+    convolve_layer_blocked (const __grid_constant__ BlockedView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
   constexpr int taps = PADDED (K * K), span = PADDED (COLUMNS + K - 1);
@@ -145,7 +152,7 @@ __global__ void __launch_bounds__ (LANES *WARPS, BLOCKS (K, PIXELS))
   if (PIXELS)
 #pragma unroll
     for (int n = 0; n < ROWS * COLUMNS; n++)
-      pixels[n / COLUMNS][n % COLUMNS] = view.blocked_filling;
+      pixels[n / COLUMNS][n % COLUMNS] = view.filling;
   if (view.type == CONVOLVE_LAYER_FLOAT32)
     load_patches<float, K> (view, patches);
   else if (view.type == CONVOLVE_LAYER_FLOAT16)
@@ -189,7 +196,7 @@ __global__ void __launch_bounds__ (LANES *WARPS, BLOCKS (K, PIXELS))
     for (int n = 0; n < ROWS * COLUMNS; n++)
       sums[n / COLUMNS][n % COLUMNS] = convolve_layer_activate (view, sums[n / COLUMNS][n % COLUMNS]);
     if (PIXELS) {
-      int shift = (int) ((uint8_t *) view.destination.channel[k] - view.blocked_pixels) * 8;
+      int shift = (int) ((uint8_t *) view.destination.channel[k] - view.pixels) * 8;
 
 #pragma unroll
       for (int n = 0; n < ROWS * COLUMNS; n++)
@@ -211,7 +218,7 @@ __global__ void __launch_bounds__ (LANES *WARPS, BLOCKS (K, PIXELS))
     }
   }
   if (PIXELS) {
-    uint8_t *plane = view.blocked_pixels + blockIdx.z * view.destination.batch_stride;
+    uint8_t *plane = view.pixels + blockIdx.z * view.destination.batch_stride;
 
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
@@ -244,17 +251,17 @@ ConvolveStatus
 convolve_layer_blocked_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
   const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
-  ConvolveLayerView view = convolve_layer_view (plan, job);
+  BlockedView view = { convolve_layer_view (plan, job) };
 
   view.tiles = prepared->tiles;
-  view.blocked_pixels = convolve_layer_blocked_pixels (plan, &job->task);
-  if (view.blocked_pixels) {
+  view.pixels = convolve_layer_blocked_pixels (plan, &job->task);
+  if (view.pixels) {
     uint8_t fill;
 
     convolve_layer_store (CONVOLVE_LAYER_U8, &fill, job->task.fill);
     for (int i = plan->layer.filters; i < 4; i++)
-      view.blocked_filling |= (uint32_t) fill << 8 * ((uint8_t *) view.destination.channel[i] - view.blocked_pixels);
+      view.filling |= (uint32_t) fill << 8 * ((uint8_t *) view.destination.channel[i] - view.pixels);
   }
-  return convolve_layer_launch (plan, job, prepared->kernels[view.blocked_pixels != NULL], &view,
+  return convolve_layer_launch (plan, job, prepared->kernels[view.pixels != NULL], &view,
       (plan->layer.filters + GROUP - 1) / GROUP, dim3 (LANES, WARPS), prepared->shared, error);
 }

@@ -65,18 +65,22 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_direct (const _
 ConvolveStatus
 convolve_layer_direct_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
+  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
+  const char *reason;
+
+  prepared->kernels[0] = convolve_layer_is_plain (&plan->layer, &reason) ? (const void *) convolve_layer_direct<true>
+                                                                         : (const void *) convolve_layer_direct<false>;
   return CONVOLVE_OK;
 }
 
 ConvolveStatus
 convolve_layer_direct_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
-  const char *reason;
-  const void *kernel = convolve_layer_is_plain (&plan->layer, &reason) ? (const void *) convolve_layer_direct<true>
-                                                                       : (const void *) convolve_layer_direct<false>;
+  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
   ConvolveLayerView view = convolve_layer_view (plan, job);
 
   view.tiles.width = WIDTH;
   view.tiles.height = HEIGHT;
-  return convolve_layer_launch (plan, job, kernel, &view, plan->layer.filters, dim3 (WIDTH, HEIGHT), 0, error);
+  return convolve_layer_launch (plan, job, prepared->kernels[0], &view, plan->layer.filters, dim3 (WIDTH, HEIGHT), 0,
+      error);
 }

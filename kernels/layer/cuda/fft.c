@@ -14,10 +14,10 @@ cut (const ConvolveLayer *layer, ConvolveLayerTiles *tiles)
 }
 
 static bool
-accepts (const ConvolveLayerPlan *plan, const char **reason)
+accepts (const ConvolveLayerPlan *plan, ConvolveFound *found, const char **reason)
 {
   const ConvolveLayer *layer = &plan->layer;
-  ConvolveLayerTiles tiles;
+  ConvolveLayerFft fft = { .scratch_bytes = 0 };
 
   if (!convolve_layer_is_plain (layer, reason))
     return false;
@@ -25,12 +25,12 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
     *reason = "the kernel is larger than 33x33";
   else if (layer->stride_x != 1 || layer->stride_y != 1)
     *reason = "the strides are not 1";
-  else if (!cut (layer, &tiles))
+  else if (!cut (layer, &fft.base.tiles))
     *reason = "the pooling window is larger than a tile of 64x64 less the kernel";
   else if ((size_t) layer->filters * layer->channels * CONVOLVE_LAYER_FFT_POINTS > CONVOLVE_LAYER_FFT_MAX_SPECTRA)
     *reason = "the weights' spectra take more than a gigabyte";
   else
-    return true;
+    return convolve_found_copy (found, &fft, sizeof (fft), reason);
   return false;
 }
 
@@ -66,11 +66,19 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   }
   free (weights);
   free (bias);
-  ConvolveLayerPrepared *prepared = plan->prepared;
-
-  if (prepared)
-    cut (layer, &prepared->tiles);
   return status;
+}
+
+static void
+clear (ConvolveLayerPlan *plan)
+{
+  ConvolveLayerFft *fft = plan->prepared;
+
+  if (fft) {
+    convolve_device_release (plan->device, fft->weight_spectra);
+    convolve_device_release (plan->device, fft->scratch);
+  }
+  convolve_layer_device_clear (plan);
 }
 
 const ConvolveLayerVariant convolve_layer_variant_fft = {
@@ -79,6 +87,6 @@ const ConvolveLayerVariant convolve_layer_variant_fft = {
   .idea = "kernels up to 33x33, by Fourier transforms of tiles and weights",
   .accepts = accepts,
   .prepare = prepare,
-  .clear = convolve_layer_device_clear,
+  .clear = clear,
   CONVOLVE_LAYER_ON_DEVICE (fft),
 };

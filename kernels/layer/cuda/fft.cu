@@ -27,6 +27,14 @@
 /* Scratch memory for the tiles of a launch; one row of tiles may take more. */
 #define BAND_BYTES ((size_t) 1 << 28)
 
+/* The parameter of the three kernels. */
+struct FftView : ConvolveLayerView
+{
+  int n_tiles;                /* of the launch, in all rows */
+  void *spectra, *products;   /* transforms of the input's tiles, and of the output's tiles */
+  const void *weight_spectra; /* transforms of the weights */
+};
+
 /* The product of two complex numbers. */
 static __device__ __forceinline__ float2
 multiply (float2 a, float2 b)
@@ -134,7 +142,7 @@ transform_tile (float2 *tile, float2 *twiddles)
  * A block transforms two channels of a tile. With Z the transform of a + i b, where a and b are real, the transforms
  * are A[n] = (Z[n] + conj (Z[-n])) / 2 and B[n] = (Z[n] - conj (Z[-n])) / 2i.
  */
-__global__ void __launch_bounds__ (THREADS) convolve_layer_fft_forward (const __grid_constant__ ConvolveLayerView view)
+__global__ void __launch_bounds__ (THREADS) convolve_layer_fft_forward (const __grid_constant__ FftView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
   float2 *tile = (float2 *) convolve_layer_memory, *twiddles = tile + SIDE * PITCH;
@@ -143,8 +151,7 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_forward (const __
   int c = 2 * blockIdx.y, other = min (c + 1, view.channels - 1);
   const uint8_t *first = convolve_layer_plane (&view.source, blockIdx.z, c);
   const uint8_t *second = convolve_layer_plane (&view.source, blockIdx.z, other);
-  float2 *to =
-      (float2 *) view.fft_spectra + ((size_t) (blockIdx.z * gridDim.x + blockIdx.x) * view.channels + c) * POINTS;
+  float2 *to = (float2 *) view.spectra + ((size_t) (blockIdx.z * gridDim.x + blockIdx.x) * view.channels + c) * POINTS;
 
   for (int n = threadIdx.x; n < SIDE * SIDE; n += THREADS) {
     int x = n % SIDE, y = n / SIDE, at = convolve_layer_offset (view, top + y, left + x);
@@ -166,10 +173,10 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_forward (const __
 }
 
 /* A thread has one point of the spectra, and sums the products of TILES tiles and FILTERS filters over the channels. */
-__global__ void __launch_bounds__ (THREADS) convolve_layer_fft_multiply (const __grid_constant__ ConvolveLayerView view)
+__global__ void __launch_bounds__ (THREADS) convolve_layer_fft_multiply (const __grid_constant__ FftView view)
 {
   int n = blockIdx.x * THREADS + threadIdx.x, tile = blockIdx.y * TILES, k = blockIdx.z * FILTERS;
-  const float2 *spectra = (const float2 *) view.fft_spectra, *weight_spectra = (const float2 *) view.fft_weight_spectra;
+  const float2 *spectra = (const float2 *) view.spectra, *weight_spectra = (const float2 *) view.weight_spectra;
   float2 sums[TILES][FILTERS];
 
   if (n >= POINTS)
@@ -182,7 +189,7 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_multiply (const _
 
 #pragma unroll
     for (int i = 0; i < TILES; i++)
-      input[i] = spectra[((size_t) min (tile + i, view.fft_tiles - 1) * view.channels + c) * POINTS + n];
+      input[i] = spectra[((size_t) min (tile + i, view.n_tiles - 1) * view.channels + c) * POINTS + n];
 #pragma unroll
     for (int j = 0; j < FILTERS; j++)
       weight[j] = weight_spectra[((size_t) min (k + j, view.filters - 1) * view.channels + c) * POINTS + n];
@@ -199,8 +206,8 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_multiply (const _
   for (int i = 0; i < TILES; i++)
 #pragma unroll
     for (int j = 0; j < FILTERS; j++)
-      if (tile + i < view.fft_tiles && k + j < view.filters)
-        ((float2 *) view.fft_products)[((size_t) (tile + i) * view.filters + k + j) * POINTS + n] = sums[i][j];
+      if (tile + i < view.n_tiles && k + j < view.filters)
+        ((float2 *) view.products)[((size_t) (tile + i) * view.filters + k + j) * POINTS + n] = sums[i][j];
 }
 
 /*
@@ -208,13 +215,13 @@ __global__ void __launch_bounds__ (THREADS) convolve_layer_fft_multiply (const _
  * the transform of conj (Z), but for a factor that the filters' scales have. Its real part has the outputs of A, its
  * imaginary part those of B.
  */
-__global__ void __launch_bounds__ (THREADS) convolve_layer_fft_inverse (const __grid_constant__ ConvolveLayerView view)
+__global__ void __launch_bounds__ (THREADS) convolve_layer_fft_inverse (const __grid_constant__ FftView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
   float2 *tile = (float2 *) convolve_layer_memory, *twiddles = tile + SIDE * PITCH;
   float *values = (float *) tile;
   int k = 2 * blockIdx.y, other = min (k + 1, view.filters - 1);
-  const float2 *from = (const float2 *) view.fft_products + ((size_t) blockIdx.x * view.filters + k) * POINTS;
+  const float2 *from = (const float2 *) view.products + ((size_t) blockIdx.x * view.filters + k) * POINTS;
   const float2 *second_from = from + (other - k) * POINTS;
   float first_bias = view.bias[k], second_bias = view.bias[other];
   float first_scale = view.bias[view.filters + k], second_scale = view.bias[view.filters + other];
@@ -262,23 +269,24 @@ convolve_layer_fft_load (ConvolveLayerPlan *plan, ConvolveError *error)
   const ConvolveLayer *layer = &plan->layer;
   int width = layer->kernel_width, height = layer->kernel_height;
   size_t planes = (size_t) layer->filters * layer->channels;
-  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
+  ConvolveLayerFft *prepared = (ConvolveLayerFft *) plan->prepared;
   ConvolveLayerJob job = {};
-  ConvolveLayerView view;
+  FftView view;
 
-  prepared->fft.weight_spectra = convolve_device_alloc (plan->device, planes * POINTS * sizeof (float2), error);
-  if (!prepared->fft.weight_spectra)
+  prepared->weight_spectra = convolve_device_alloc (plan->device, planes * POINTS * sizeof (float2), error);
+  if (!prepared->weight_spectra)
     return error ? error->status : CONVOLVE_NO_DEVICE_MEMORY;
-  job.task.source = convolve_layer_nchw (CONVOLVE_LAYER_FLOAT32, prepared->weights, layer->channels, height, width);
+  job.task.source =
+      convolve_layer_nchw (CONVOLVE_LAYER_FLOAT32, prepared->base.weights, layer->channels, height, width);
   job.task.batch = layer->filters;
   job.task.height = height;
   job.task.width = width;
   job.task.end_row = job.out_width = 1;
-  view = convolve_layer_view (plan, &job);
+  view = { convolve_layer_view (plan, &job) };
   view.type = CONVOLVE_LAYER_FLOAT32;
   view.boundary = CONVOLVE_BOUNDARY_ZERO;
   view.pad_left = view.pad_top = 0;
-  view.fft_spectra = prepared->fft.weight_spectra;
+  view.spectra = prepared->weight_spectra;
   view.tiles.width = view.tiles.height = 1;
   view.tiles.patch_width = width;
   view.tiles.patch_height = height;
@@ -288,15 +296,14 @@ convolve_layer_fft_load (ConvolveLayerPlan *plan, ConvolveError *error)
 
 /* Runs the three kernels over a band, which is some rows of tiles of one image with `tiles` tiles. */
 static ConvolveStatus
-run_band (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveLayerView *view, int tiles,
-    ConvolveError *error)
+run_band (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, FftView *view, int tiles, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
   dim3 blocks ((POINTS + THREADS - 1) / THREADS, (tiles + TILES - 1) / TILES, (layer->filters + FILTERS - 1) / FILTERS);
   ConvolveStatus status = convolve_layer_launch (plan, job, (const void *) convolve_layer_fft_forward, view,
       (layer->channels + 1) / 2, dim3 (THREADS), shared, error);
 
-  view->fft_tiles = tiles;
+  view->n_tiles = tiles;
   if (status == CONVOLVE_OK)
     status = convolve_layer_enqueue (plan, (const void *) convolve_layer_fft_multiply, view, blocks, dim3 (THREADS), 0,
         error);
@@ -309,14 +316,14 @@ ConvolveStatus
 convolve_layer_fft_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
-  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
+  ConvolveLayerFft *prepared = (ConvolveLayerFft *) plan->prepared;
   size_t of_tile = (size_t) (layer->channels + layer->filters) * POINTS * sizeof (float2);
-  ConvolveLayerView view = convolve_layer_view (plan, job);
+  FftView view = { convolve_layer_view (plan, job) };
   ConvolveLayerJob one = *job;
   ConvolveStatus status = CONVOLVE_OK;
   int across, down, rows;
 
-  view.tiles = prepared->tiles;
+  view.tiles = prepared->base.tiles;
   across = (job->out_width - 1) / view.tiles.width + 1;
   down = (job->task.end_row - job->task.first_row - 1) / view.tiles.height + 1;
   /* Rows of tiles in a band: as many as BAND_BYTES hold and a grid allows, and at least one. */
@@ -326,17 +333,17 @@ convolve_layer_fft_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *j
   if (across > MAX_GRID_Y * TILES)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "an output of %d samples in a row has too many tiles for a grid",
         job->out_width);
-  if (prepared->fft.scratch_bytes < (size_t) rows * across * of_tile) {
-    convolve_device_release (plan->device, prepared->fft.scratch);
-    prepared->fft.scratch_bytes = 0;
-    prepared->fft.scratch = convolve_device_alloc (plan->device, rows * across * of_tile, error);
-    if (!prepared->fft.scratch)
+  if (prepared->scratch_bytes < (size_t) rows * across * of_tile) {
+    convolve_device_release (plan->device, prepared->scratch);
+    prepared->scratch_bytes = 0;
+    prepared->scratch = convolve_device_alloc (plan->device, rows * across * of_tile, error);
+    if (!prepared->scratch)
       return error ? error->status : CONVOLVE_NO_DEVICE_MEMORY;
-    prepared->fft.scratch_bytes = rows * across * of_tile;
+    prepared->scratch_bytes = rows * across * of_tile;
   }
-  view.fft_weight_spectra = prepared->fft.weight_spectra;
-  view.fft_spectra = prepared->fft.scratch;
-  view.fft_products = (float2 *) prepared->fft.scratch + (size_t) rows * across * layer->channels * POINTS;
+  view.weight_spectra = prepared->weight_spectra;
+  view.spectra = prepared->scratch;
+  view.products = (float2 *) prepared->scratch + (size_t) rows * across * layer->channels * POINTS;
   one.task.batch = 1;
   for (int b = 0; b < job->task.batch && status == CONVOLVE_OK; b++) {
     for (int n = 0; n < down && status == CONVOLVE_OK; n += rows) {

@@ -12,6 +12,15 @@
 #define CONVOLVE_LAYER_FFT_MAX_KERNEL 33
 #define CONVOLVE_LAYER_FFT_MAX_SPECTRA ((size_t) 1 << 27) /* points of all weights: a gigabyte of complex float32 */
 
+/* What the plan keeps. */
+typedef struct
+{
+  ConvolveLayerPrepared base;
+  void *weight_spectra; /* on the device: the transforms of all weights */
+  void *scratch;        /* on the device: transforms of tiles; allocated by the first run that needs as much */
+  size_t scratch_bytes;
+} ConvolveLayerFft;
+
 CONVOLVE_LAYER_DEVICE_FUNCTIONS (fft);
 
 #endif

@@ -27,14 +27,7 @@
 #define CHUNK_COST 3
 #define TILE_COST 64
 
-/* The sizes of a tile, of its chunks and of shared memory. */
-typedef struct
-{
-  ConvolveLayerTiles tiles;
-  ConvolveLayerGemmPart part;
-  int plane_pairs; /* of the reduction, for each plane */
-  size_t shared;   /* bytes */
-} Geometry;
+typedef ConvolveLayerGemm Geometry;
 
 static const ConvolveLayerGemmShape shapes[CONVOLVE_LAYER_GEMM_SHAPES] = { { 4, 4 }, { 2, 8 }, { 1, 8 } };
 
@@ -61,7 +54,7 @@ static void
 set_chunk (const ConvolveLayer *layer, int planes, int all_planes, Geometry *geometry)
 {
   const size_t pair_size = convolve_layer_gemm_is_split (layer) ? 8 : 4;
-  ConvolveLayerTiles *tiles = &geometry->tiles;
+  ConvolveLayerTiles *tiles = &geometry->base.tiles;
   size_t ring = (size_t) CONVOLVE_LAYER_GEMM_STAGES * CONVOLVE_LAYER_GEMM_STAGE_VECTORS * LANES * WORDS * sizeof (int)
       * shape_of (layer).filters;
   size_t channels = 2 * planes * sizeof (void *); /* at most */
@@ -71,9 +64,9 @@ set_chunk (const ConvolveLayer *layer, int planes, int all_planes, Geometry *geo
 
   tiles->planes = planes;
   tiles->chunks = (all_planes + planes - 1) / planes;
-  geometry->part.slices = (int) (((int64_t) planes * geometry->plane_pairs + PAIRS - 1) / PAIRS);
-  geometry->shared = ring + channels + (patches > staged ? patches : staged)
-      + geometry->part.slices * PAIRS * sizeof (int) + sources + largest;
+  geometry->slices = (int) (((int64_t) planes * geometry->plane_pairs + PAIRS - 1) / PAIRS);
+  geometry->base.shared = ring + channels + (patches > staged ? patches : staged)
+      + geometry->slices * PAIRS * sizeof (int) + sources + largest;
 }
 
 /*
@@ -102,28 +95,28 @@ plan_reduction (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
   int plane_row_pairs = layer->kernel_height * ((layer->kernel_width + 1) / 2);
   int row_pairs = plane_row_pairs * layer->channels, channel_pairs = (layer->channels + 1) / 2 * taps;
   size_t usual = limit / 2 < USUAL_SHARED ? limit / 2 : USUAL_SHARED;
-  ConvolveLayerTiles *tiles = &geometry->tiles;
+  ConvolveLayerTiles *tiles = &geometry->base.tiles;
   int64_t best = INT64_MAX;
   int planes = 1, all_planes;
 
-  geometry->part.row_pairs = row_pairs < channel_pairs;
-  geometry->plane_pairs = geometry->part.row_pairs ? plane_row_pairs : taps;
-  all_planes = geometry->part.row_pairs ? layer->channels : (layer->channels + 1) / 2;
+  geometry->row_pairs = row_pairs < channel_pairs;
+  geometry->plane_pairs = geometry->row_pairs ? plane_row_pairs : taps;
+  all_planes = geometry->row_pairs ? layer->channels : (layer->channels + 1) / 2;
   tiles->pitch = tiles->patch_width;
   tiles->plane = tiles->pitch * tiles->patch_height;
   tiles->plane += (plane_remainder (layer) - tiles->plane % BANKS + BANKS) % BANKS;
   for (int n = 1; n <= all_planes && n <= MAX_PLANES; n++) {
     set_chunk (layer, n, all_planes, geometry);
-    if (geometry->shared > usual)
+    if (geometry->base.shared > usual)
       break;
-    int64_t cost = (int64_t) tiles->chunks * (2 * geometry->part.slices + CHUNK_COST);
+    int64_t cost = (int64_t) tiles->chunks * (2 * geometry->slices + CHUNK_COST);
     if (cost <= best) {
       best = cost;
       planes = n;
     }
   }
   set_chunk (layer, planes, all_planes, geometry);
-  return geometry->shared <= limit;
+  return geometry->base.shared <= limit;
 }
 
 /*
@@ -138,14 +131,14 @@ plan_tiles (const ConvolveLayerPlan *plan, Geometry *geometry, const char **reas
   int outputs = shape_of (layer).outputs * CONVOLVE_LAYER_GEMM_WARPS * CONVOLVE_LAYER_GEMM_OUTPUTS;
   int64_t best = INT64_MAX;
   int width = 0;
-  Geometry tried = { .shared = 0 };
+  Geometry tried = { .plane_pairs = 0 };
 
   for (int n = CONVOLVE_LAYER_GEMM_OUTPUTS; n <= outputs && n <= 64; n *= 2)
-    if (convolve_layer_cut (layer, n, outputs / n, &tried.tiles)) {
-      int64_t input = (int64_t) tried.tiles.patch_width * tried.tiles.patch_height;
+    if (convolve_layer_cut (layer, n, outputs / n, &tried.base.tiles)) {
+      int64_t input = (int64_t) tried.base.tiles.patch_width * tried.base.tiles.patch_height;
       /* Rows of one mma tile are stored in small pieces, so they count twice. Costs are in 1/1024 of a sample. */
       int64_t cost = (n == CONVOLVE_LAYER_GEMM_OUTPUTS ? 2 : 1) * 1024 * (input + TILE_COST)
-          / (tried.tiles.width * tried.tiles.height);
+          / (tried.base.tiles.width * tried.base.tiles.height);
 
       if (cost <= best) {
         best = cost;
@@ -156,43 +149,49 @@ plan_tiles (const ConvolveLayerPlan *plan, Geometry *geometry, const char **reas
     *reason = "the pooling window is larger than a block's outputs";
     return false;
   }
-  *geometry = (Geometry){ .shared = 0 };
-  convolve_layer_cut (layer, width, outputs / width, &geometry->tiles);
+  *geometry = (Geometry){ .plane_pairs = 0 };
+  convolve_layer_cut (layer, width, outputs / width, &geometry->base.tiles);
   *reason = CONVOLVE_LAYER_NEEDS_SHARED;
-  return (int64_t) geometry->tiles.patch_width * geometry->tiles.patch_height < MAX_PATCH
+  return (int64_t) geometry->base.tiles.patch_width * geometry->base.tiles.patch_height < MAX_PATCH
       && plan_reduction (layer, convolve_device_shared_limit (plan->device), geometry);
 }
 
 static bool
-accepts (const ConvolveLayerPlan *plan, const char **reason)
+accepts (const ConvolveLayerPlan *plan, ConvolveFound *found, const char **reason)
 {
   Geometry geometry;
 
   if (!convolve_layer_is_plain (&plan->layer, reason))
     return false;
   *reason = "the device's compute capability is below 8.0";
-  return convolve_device_capability (plan->device) >= 80
-      && (convolve_layer_pointwise_takes (plan) || plan_tiles (plan, &geometry, reason));
+  if (convolve_device_capability (plan->device) < 80)
+    return false;
+  if (convolve_layer_pointwise_takes (plan)) {
+    found->kernel = CONVOLVE_LAYER_GEMM_POINTWISE;
+    return convolve_layer_pointwise_find (&plan->layer, found, reason);
+  }
+  found->kernel = CONVOLVE_LAYER_GEMM_WINDOWS;
+  return plan_tiles (plan, &geometry, reason) && convolve_found_copy (found, &geometry, sizeof (geometry), reason);
 }
 
 /* The kernel columns that have a pair of their own. */
 static int
 pair_columns (const ConvolveLayer *layer, const Geometry *geometry)
 {
-  return geometry->part.row_pairs ? (layer->kernel_width + 1) / 2 : layer->kernel_width;
+  return geometry->row_pairs ? (layer->kernel_width + 1) / 2 : layer->kernel_width;
 }
 
 /* The weight of filter k for a product of a chunk; 0 where there is no such filter, channel or kernel row. */
 static float
 weight_at (const ConvolveLayer *layer, const Geometry *geometry, int k, int chunk, int product)
 {
-  const ConvolveLayerTiles *tiles = &geometry->tiles;
+  const ConvolveLayerTiles *tiles = &geometry->base.tiles;
   int columns = pair_columns (layer, geometry), pair = product / 2, second = product % 2;
   int plane = chunk * tiles->planes + pair % tiles->planes;
   int i = pair / tiles->planes % columns, j = pair / tiles->planes / columns;
-  int c = geometry->part.row_pairs ? plane : 2 * plane + second;
+  int c = geometry->row_pairs ? plane : 2 * plane + second;
 
-  i = geometry->part.row_pairs ? 2 * i + second : i;
+  i = geometry->row_pairs ? 2 * i + second : i;
   if (k >= layer->filters || c >= layer->channels || j >= layer->kernel_height || i >= layer->kernel_width)
     return 0;
   return layer->weights[(((size_t) k * layer->channels + c) * layer->kernel_height + j) * layer->kernel_width + i];
@@ -202,13 +201,13 @@ weight_at (const ConvolveLayer *layer, const Geometry *geometry, int k, int chun
 static int
 pair_offset (const ConvolveLayer *layer, const Geometry *geometry, int pair)
 {
-  const ConvolveLayerTiles *tiles = &geometry->tiles;
+  const ConvolveLayerTiles *tiles = &geometry->base.tiles;
   int columns = pair_columns (layer, geometry);
   int plane = pair % tiles->planes, i = pair / tiles->planes % columns, j = pair / tiles->planes / columns;
 
   if (j >= layer->kernel_height)
     return 0;
-  return plane * tiles->plane + j * tiles->pitch + (geometry->part.row_pairs ? 2 * i : i);
+  return plane * tiles->plane + j * tiles->pitch + (geometry->row_pairs ? 2 * i : i);
 }
 
 /* The bits of a weight's term in float16: 0 the nearest float16, 1 what is missing. */
@@ -229,11 +228,11 @@ static void
 pack_weights (const ConvolveLayer *layer, const Geometry *geometry, const int *exponents, uint32_t *word)
 {
   const ConvolveLayerGemmShape shape = shape_of (layer);
-  int terms = convolve_layer_gemm_is_split (layer) ? 2 : 1, slices = geometry->part.slices;
+  int terms = convolve_layer_gemm_is_split (layer) ? 2 : 1, slices = geometry->slices;
   int groups = (layer->filters + shape.filters * FILTERS - 1) / (shape.filters * FILTERS);
 
   for (int group = 0; group < groups; group++)
-    for (int64_t slice = 0; slice < (int64_t) geometry->tiles.chunks * slices; slice++)
+    for (int64_t slice = 0; slice < (int64_t) geometry->base.tiles.chunks * slices; slice++)
       for (int m = 0; m < shape.filters; m++)
         for (int term = 0; term < terms; term++)
           for (int lane = 0; lane < LANES; lane++)
@@ -259,16 +258,13 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   const ConvolveLayerGemmShape shape = shape_of (layer);
   size_t terms = convolve_layer_gemm_is_split (layer) ? 2 : 1;
   size_t groups = (layer->filters + shape.filters * FILTERS - 1) / (shape.filters * FILTERS);
-  Geometry geometry;
-  const char *reason;
+  const Geometry *geometry = plan->prepared;
 
-  if (convolve_layer_pointwise_takes (plan))
+  if (plan->kernel == CONVOLVE_LAYER_GEMM_POINTWISE)
     return convolve_layer_pointwise_prepare (plan, error);
-  if (!plan_tiles (plan, &geometry, &reason))
-    return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "gemm cannot do this layer: %s", reason);
-  size_t slices = (size_t) geometry.tiles.chunks * geometry.part.slices;
+  size_t slices = (size_t) geometry->base.tiles.chunks * geometry->slices;
   size_t words = groups * slices * shape.filters * terms * LANES * WORDS;
-  size_t pairs = (size_t) geometry.part.slices * PAIRS, bias_words = 2 * (size_t) layer->filters + pairs;
+  size_t pairs = (size_t) geometry->slices * PAIRS, bias_words = 2 * (size_t) layer->filters + pairs;
   uint32_t *packed = malloc (words * sizeof (uint32_t));
   float *bias = malloc (bias_words * sizeof (float));
   int *exponents = malloc (layer->filters * sizeof (int));
@@ -277,21 +273,14 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   if (packed && bias && exponents) {
     convolve_layer_scale_filters (layer, convolve_layer_gemm_is_split (layer) ? CONVOLVE_LAYER_GEMM_COMMON_EXPONENT : 0,
         exponents, bias);
-    pack_weights (layer, &geometry, exponents, packed);
+    pack_weights (layer, geometry, exponents, packed);
     /* The kernel reads these words as integers. */
     for (size_t n = 0; n < pairs; n++) {
-      int offset = pair_offset (layer, &geometry, (int) n);
+      int offset = pair_offset (layer, geometry, (int) n);
 
       memcpy (&bias[2 * layer->filters + n], &offset, sizeof (offset));
     }
     status = convolve_layer_put (plan, packed, words, bias, bias_words, error);
-    if (plan->prepared) {
-      ConvolveLayerPrepared *prepared = plan->prepared;
-
-      prepared->tiles = geometry.tiles;
-      prepared->gemm = geometry.part;
-      prepared->shared = geometry.shared;
-    }
   } else {
     status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu words of weights", words);
   }

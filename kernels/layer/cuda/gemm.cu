@@ -229,30 +229,30 @@ static const void *const kernels[2][CONVOLVE_LAYER_GEMM_SHAPES] = {
 ConvolveStatus
 convolve_layer_gemm_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
-  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
+  ConvolveLayerGemm *prepared = (ConvolveLayerGemm *) plan->prepared;
   ConvolveLayerGemmShape shape;
   const int index = convolve_layer_gemm_shape (&plan->layer, &shape);
 
-  if (prepared->pointwise_steps > 0)
+  if (plan->kernel == CONVOLVE_LAYER_GEMM_POINTWISE)
     return convolve_layer_pointwise_load (plan, error);
-  prepared->kernels[0] = kernels[convolve_layer_gemm_is_split (&plan->layer)][index];
-  return convolve_allow_shared (plan->device, prepared->kernels[0], prepared->shared, error);
+  prepared->base.kernels[0] = kernels[convolve_layer_gemm_is_split (&plan->layer)][index];
+  return convolve_allow_shared (plan->device, prepared->base.kernels[0], prepared->base.shared, error);
 }
 
 ConvolveStatus
 convolve_layer_gemm_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
-  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
+  const ConvolveLayerGemm *prepared = (const ConvolveLayerGemm *) plan->prepared;
   ConvolveLayerView view = convolve_layer_view (plan, job);
   ConvolveLayerGemmShape shape;
 
-  if (prepared->pointwise_steps > 0)
+  if (plan->kernel == CONVOLVE_LAYER_GEMM_POINTWISE)
     return convolve_layer_pointwise_run (plan, job, error);
   convolve_layer_gemm_shape (&plan->layer, &shape);
-  view.tiles = prepared->tiles;
-  view.gemm_slices = prepared->gemm.slices;
-  view.gemm_row_pairs = prepared->gemm.row_pairs;
-  return convolve_layer_launch (plan, job, prepared->kernels[0], &view,
-      (plan->layer.filters + shape.filters * FILTERS - 1) / (shape.filters * FILTERS), dim3 (THREADS), prepared->shared,
-      error);
+  view.tiles = prepared->base.tiles;
+  view.gemm_slices = prepared->slices;
+  view.gemm_row_pairs = prepared->row_pairs;
+  return convolve_layer_launch (plan, job, prepared->base.kernels[0], &view,
+      (plan->layer.filters + shape.filters * FILTERS - 1) / (shape.filters * FILTERS), dim3 (THREADS),
+      prepared->base.shared, error);
 }

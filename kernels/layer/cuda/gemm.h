@@ -58,6 +58,22 @@ extern "C"
 #define CONVOLVE_LAYER_GEMM_LARGEST_EXPONENT CONVOLVE_LAYER_LARGEST_EXPONENT
 #define CONVOLVE_LAYER_GEMM_COMMON_EXPONENT 15
 
+/* The kernels among which accepts() chooses. */
+enum
+{
+  CONVOLVE_LAYER_GEMM_WINDOWS,
+  CONVOLVE_LAYER_GEMM_POINTWISE /* of 1x1: pointwise.h */
+};
+
+/* What the plan keeps. */
+typedef struct
+{
+  ConvolveLayerPrepared base; /* its shared memory, tile and chunks of planes */
+  int plane_pairs;            /* of the reduction, for each plane */
+  int slices;                 /* of a chunk: the part of the reduction that one tensor core instruction does */
+  bool row_pairs; /* true: a pair is two neighbours in a row of one channel; false: the same place in two channels */
+} ConvolveLayerGemm;
+
 #define CONVOLVE_LAYER_GEMM_SHAPES 3
 
 /* What a kernel is compiled for: a warp has `filters` x `outputs` mma tiles of 16 filters x 8 outputs. */

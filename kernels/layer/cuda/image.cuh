@@ -3,7 +3,7 @@
  * What the layer's CUDA kernels share: their parameter, loads of samples with padding, and the epilogue (activation,
  * pooling, conversion to the output's type).
  *
- * Every kernel takes one ConvolveLayerView. Unless a kernel says otherwise, blockIdx.x is a tile of the output,
+ * Every kernel takes one ConvolveLayerView, or a struct of its variant that adds members to it. Unless a kernel says otherwise, blockIdx.x is a tile of the output,
  * blockIdx.y a group of filters, and blockIdx.z an image of the batch. Where the type of samples is no template
  * argument, the view has it: all threads of a launch take the same branch.
  */
@@ -13,7 +13,7 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-#include "layer/cuda/weights.h"
+#include "layer/cuda/wgmma.h"
 
 struct ConvolveLayerView
 {
@@ -30,22 +30,16 @@ struct ConvolveLayerView
   const float *weights, *bias;                      /* on the device, in the order of the variant's prepare() */
 
   ConvolveLayerTiles tiles; /* of the variant */
-
-  /* What one variant needs besides. A field begins with the name of its variant, and other variants leave it 0. */
-  int gemm_slices; /* as in ConvolveLayerGemmPart */
+  /*
+   * Of gemm, as in ConvolveLayerGemm, and of wgmma. In structs of these two, as the other variants have, the compiler makes
+   * other code than the one that was timed.
+   */
+  int gemm_slices;
   bool gemm_row_pairs;
-  int pointwise_steps;                              /* of gemm's 1x1 kernels, as in ConvolveLayerPrepared */
-  int pointwise_tiles, pointwise_image_tiles;       /* of all images, and of one */
-  bool pointwise_aligned_in, pointwise_aligned_out; /* vectors of samples can be moved at once */
   ConvolveLayerWgmmaPart wgmma;
   int wgmma_tiles, wgmma_image_tiles; /* of all images, and of one */
   bool wgmma_aligned_in;              /* pieces can be loaded at once */
   bool wgmma_aligned_out;             /* four outputs from a column that 4 divides can be stored at once */
-  int fft_tiles;                      /* tiles of the launch, in all rows */
-  uint8_t *blocked_pixels;          /* the first packed pixel of four bytes; NULL: each channel is written by itself */
-  uint32_t blocked_filling;         /* the bytes of a packed pixel that no filter writes; its other bytes are 0 */
-  void *fft_spectra, *fft_products; /* transforms of the input's tiles, and of the output's tiles */
-  const void *fft_weight_spectra;   /* transforms of the weights */
 
   /* What only layers have that convolve_layer_is_plain() denies; the kernels of direct and shared read it for these. */
   int dilation_y, dilation_x, pool_dilation_y, pool_dilation_x, pool_pad_top, pool_pad_left;

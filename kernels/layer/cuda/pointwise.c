@@ -151,6 +151,14 @@ convolve_layer_pointwise_pack (const ConvolveLayer *layer, const int *exponents,
             }
 }
 
+bool
+convolve_layer_pointwise_find (const ConvolveLayer *layer, ConvolveFound *found, const char **reason)
+{
+  ConvolveLayerPointwise pointwise = { .base.shared = shared_bytes (layer), .steps = steps_of (layer) };
+
+  return convolve_found_copy (found, &pointwise, sizeof (pointwise), reason);
+}
+
 /* Behind the biases come the factors of the sums. */
 ConvolveStatus
 convolve_layer_pointwise_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
@@ -169,12 +177,6 @@ convolve_layer_pointwise_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
         bias[layer->filters + k] = 1;
     convolve_layer_pointwise_pack (layer, exponents, packed);
     status = convolve_layer_put (plan, packed, words, bias, 2 * layer->filters, error);
-    if (plan->prepared) {
-      ConvolveLayerPrepared *prepared = plan->prepared;
-
-      prepared->pointwise_steps = steps_of (layer);
-      prepared->shared = shared_bytes (layer);
-    }
   } else {
     status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu words of weights", words);
   }

@@ -25,17 +25,25 @@
 #define SUMS(T, M, LONG) ((M) *PER_VECTOR (T) * 4 * ((LONG) ? 2 : 1))
 #define BLOCKS(T, M, LONG) (SUMS (T, M, LONG) > 64 ? 1 : 2)
 
+/* The parameter of the kernel. */
+struct PointwiseView : ConvolveLayerView
+{
+  int steps;                    /* as in ConvolveLayerPointwise */
+  int n_tiles, image_tiles;     /* of all images, and of one */
+  bool aligned_in, aligned_out; /* vectors of samples can be moved at once */
+};
+
 /* A warp's tile: pixels of a row of the output. */
 struct Tile
 {
   int image, row, x;
 
   __device__ __forceinline__
-  Tile (const ConvolveLayerView &view, int number)
+  Tile (const PointwiseView &view, int number)
   {
-    int place = number % view.pointwise_image_tiles;
+    int place = number % view.image_tiles;
 
-    image = number / view.pointwise_image_tiles;
+    image = number / view.image_tiles;
     row = place / view.tiles.across;
     x = place % view.tiles.across * view.tiles.width;
   }
@@ -55,12 +63,12 @@ vector_of (int g)
  */
 template <typename T>
 static __device__ __forceinline__ void
-copy_step (const ConvolveLayerView &view, const uint8_t *const *channels, int channels_left, ptrdiff_t skipped,
+copy_step (const PointwiseView &view, const uint8_t *const *channels, int channels_left, ptrdiff_t skipped,
     int pixels_left, uint8_t *stage)
 {
   int lane = threadIdx.x % LANES;
 
-  if (view.pointwise_aligned_in) {
+  if (view.aligned_in) {
     int vector = lane % VECTORS,
         bytes = min (max ((pixels_left - vector * PER_VECTOR (T)) * (int) sizeof (T), 0), VECTOR);
 
@@ -111,7 +119,7 @@ struct Copies
   int pixels_left;
 
   __device__ __forceinline__ void
-  find_tile (const ConvolveLayerView &view)
+  find_tile (const PointwiseView &view)
   {
     Tile tile (view, number);
 
@@ -122,16 +130,16 @@ struct Copies
 
   /* Starts the next step, an empty batch where nothing is left. */
   __device__ __forceinline__ void
-  start (const ConvolveLayerView &view)
+  start (const PointwiseView &view)
   {
-    if (number < view.pointwise_tiles) {
+    if (number < view.n_tiles) {
       copy_step<T> (view, channels + step * STEP, view.channels - step * STEP, skipped, pixels_left,
           ring + slot * STAGE_BYTES);
       slot = slot + 1 < STAGES (T) ? slot + 1 : 0;
-      if (++step == view.pointwise_steps) {
+      if (++step == view.steps) {
         step = 0;
         number += stride;
-        if (number < view.pointwise_tiles)
+        if (number < view.n_tiles)
           find_tile (view);
       }
     }
@@ -257,7 +265,7 @@ store_vector (uint8_t *to, const uint4 &vector)
  */
 template <typename T, int M, bool whole>
 static __device__ __forceinline__ void
-store_tile (const ConvolveLayerView &view, uint8_t *const *planes, const float2 *factors, const Tile &tile, int filters,
+store_tile (const PointwiseView &view, uint8_t *const *planes, const float2 *factors, const Tile &tile, int filters,
     int g, int t, const float (*sums)[PER_VECTOR (T)][4])
 {
   const ptrdiff_t skipped = tile.image * view.destination.batch_stride + tile.row * view.destination.row_stride
@@ -307,21 +315,21 @@ store_tile (const ConvolveLayerView &view, uint8_t *const *planes, const float2 
  */
 template <typename T, int M, bool LONG>
 __global__ void __launch_bounds__ (THREADS, BLOCKS (T, M, LONG))
-    convolve_layer_pointwise (const __grid_constant__ ConvolveLayerView view)
+    convolve_layer_pointwise (const __grid_constant__ PointwiseView view)
 {
   extern __shared__ float4 convolve_layer_memory[];
   constexpr int N = PER_VECTOR (T), step_vectors = (sizeof (T) == sizeof (float) ? 4 : 1) * M * LANES;
   int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, g = lane / 4, t = lane % 4;
   int first_filter = blockIdx.y * M * FILTERS, filters = min (view.filters - first_filter, M * FILTERS);
   uint4 *weights = (uint4 *) convolve_layer_memory;
-  uint8_t *rings = (uint8_t *) (weights + view.pointwise_steps * step_vectors);
+  uint8_t *rings = (uint8_t *) (weights + view.steps * step_vectors);
   const uint8_t **channels = (const uint8_t **) (rings + WARPS * STAGES (T) * STAGE_BYTES);
-  uint8_t **planes = (uint8_t **) (channels + view.pointwise_steps * STEP);
+  uint8_t **planes = (uint8_t **) (channels + view.steps * STEP);
   float2 *factors = (float2 *) (planes + M * FILTERS);
-  const uint4 *from = (const uint4 *) view.weights + (size_t) blockIdx.y * view.pointwise_steps * step_vectors;
+  const uint4 *from = (const uint4 *) view.weights + (size_t) blockIdx.y * view.steps * step_vectors;
   float sums[M][N][4], part[LONG ? M : 1][N][4];
 
-  for (int n = threadIdx.x; n < view.pointwise_steps * STEP; n += THREADS)
+  for (int n = threadIdx.x; n < view.steps * STEP; n += THREADS)
     channels[n] = convolve_layer_plane (&view.source, 0, min (n, view.channels - 1));
   for (int n = threadIdx.x; n < M * FILTERS; n += THREADS) {
     int k = first_filter + min (n, filters - 1);
@@ -329,12 +337,12 @@ __global__ void __launch_bounds__ (THREADS, BLOCKS (T, M, LONG))
     planes[n] = convolve_layer_plane (&view.destination, 0, k);
     factors[n] = make_float2 (view.bias[view.filters + k], view.bias[k]);
   }
-  for (int n = threadIdx.x; n < view.pointwise_steps * step_vectors; n += THREADS)
+  for (int n = threadIdx.x; n < view.steps * step_vectors; n += THREADS)
     weights[n] = __ldg (from + n);
   __syncthreads ();
 
   int first = blockIdx.x * WARPS + warp, stride = gridDim.x * WARPS, slot = 0;
-  if (first >= view.pointwise_tiles)
+  if (first >= view.n_tiles)
     return;
   uint8_t *ring = rings + warp * STAGES (T) * STAGE_BYTES;
   Copies<T> copies = { channels, ring, first, stride, 0, 0, 0, 0 };
@@ -342,14 +350,14 @@ __global__ void __launch_bounds__ (THREADS, BLOCKS (T, M, LONG))
   copies.find_tile (view);
   for (int n = 0; n < STAGES (T) - 1; n++)
     copies.start (view);
-  for (int number = first; number < view.pointwise_tiles; number += stride) {
+  for (int number = first; number < view.n_tiles; number += stride) {
 #pragma unroll
     for (int i = 0; i < M * N * 4; i++) {
       sums[i / 4 / N][i / 4 % N][i % 4] = 0;
       if (LONG)
         part[i / 4 / N][i / 4 % N][i % 4] = 0;
     }
-    for (int step = 0; step < view.pointwise_steps; step++) {
+    for (int step = 0; step < view.steps; step++) {
       /* The step is there for all lanes, and all are done with the step before, whose place the next one takes. */
       convolve_wait_batches<STAGES (T) - 2> ();
       __syncwarp ();
@@ -357,7 +365,7 @@ __global__ void __launch_bounds__ (THREADS, BLOCKS (T, M, LONG))
       multiply_step<M> ((const T *) NULL, weights + step * step_vectors + lane, ring + slot * STAGE_BYTES, g, t,
           LONG ? part : sums);
       slot = slot + 1 < STAGES (T) ? slot + 1 : 0;
-      if (LONG && (step % SHORT_STEPS == SHORT_STEPS - 1 || step + 1 == view.pointwise_steps))
+      if (LONG && (step % SHORT_STEPS == SHORT_STEPS - 1 || step + 1 == view.steps))
 #pragma unroll
         for (int i = 0; i < M * N * 4; i++) {
           sums[i / 4 / N][i / 4 % N][i % 4] += part[i / 4 / N][i / 4 % N][i % 4];
@@ -365,7 +373,7 @@ __global__ void __launch_bounds__ (THREADS, BLOCKS (T, M, LONG))
         }
     }
     Tile tile (view, number);
-    if (view.pointwise_aligned_out && tile.x + PIXELS (T) <= view.out_width)
+    if (view.aligned_out && tile.x + PIXELS (T) <= view.out_width)
       store_tile<T, M, true> (view, planes, factors, tile, filters, g, t, sums);
     else
       store_tile<T, M, false> (view, planes, factors, tile, filters, g, t, sums);
@@ -394,8 +402,8 @@ static const Kernel kernels[3][CONVOLVE_LAYER_POINTWISE_SHAPES] = {
 static Kernel
 kernel_of (const ConvolveLayerPlan *plan)
 {
-  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
-  int kind = plan->layer.type == CONVOLVE_LAYER_FLOAT16 ? 0 : prepared->pointwise_steps <= SHORT_STEPS ? 1 : 2;
+  const ConvolveLayerPointwise *prepared = (const ConvolveLayerPointwise *) plan->prepared;
+  int kind = plan->layer.type == CONVOLVE_LAYER_FLOAT16 ? 0 : prepared->steps <= SHORT_STEPS ? 1 : 2;
 
   return kernels[kind][convolve_layer_pointwise_shape (&plan->layer) / 2];
 }
@@ -403,10 +411,10 @@ kernel_of (const ConvolveLayerPlan *plan)
 ConvolveStatus
 convolve_layer_pointwise_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
-  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
+  ConvolveLayerPointwise *prepared = (ConvolveLayerPointwise *) plan->prepared;
 
-  prepared->kernels[0] = kernel_of (plan).kernel;
-  return convolve_allow_shared (plan->device, prepared->kernels[0], prepared->shared, error);
+  prepared->base.kernels[0] = kernel_of (plan).kernel;
+  return convolve_allow_shared (plan->device, prepared->base.kernels[0], prepared->base.shared, error);
 }
 
 /* The members of tensor->channel that the kernel reads. */
@@ -440,8 +448,8 @@ is_aligned (const ConvolveLayerTensor *tensor, int channels, int size, int rows,
 ConvolveStatus
 convolve_layer_pointwise_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
-  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
-  ConvolveLayerView view = convolve_layer_view (plan, job);
+  const ConvolveLayerPointwise *prepared = (const ConvolveLayerPointwise *) plan->prepared;
+  PointwiseView view = { convolve_layer_view (plan, job) };
   int size = convolve_layer_sample_size (view.type), rows = view.end_row - view.first_row, batch = job->task.batch;
   int filters = convolve_layer_pointwise_shape (&plan->layer) * FILTERS;
   int groups = (plan->layer.filters - 1) / filters + 1;
@@ -463,16 +471,16 @@ convolve_layer_pointwise_run (const ConvolveLayerPlan *plan, const ConvolveLayer
     return convolve_fail (error, CONVOLVE_INVALID, 0,
         "%d outputs of %dx%d have more tiles than the variant gemm counts", batch, job->out_width,
         view.end_row - view.first_row);
-  view.pointwise_steps = prepared->pointwise_steps;
-  view.pointwise_image_tiles = (int) tiles;
-  view.pointwise_tiles = (int) tiles * batch;
-  view.pointwise_aligned_in = is_aligned (&view.source, view.channels, size, rows, batch);
-  view.pointwise_aligned_out = is_aligned (&view.destination, view.filters, size, rows, batch);
+  view.steps = prepared->steps;
+  view.image_tiles = (int) tiles;
+  view.n_tiles = (int) tiles * batch;
+  view.aligned_in = is_aligned (&view.source, view.channels, size, rows, batch);
+  view.aligned_out = is_aligned (&view.destination, view.filters, size, rows, batch);
   /* As many blocks as run at the same time: each goes on until no tile is left. */
-  int fitting = (int) (convolve_device_shared_limit (plan->device) / prepared->shared);
+  int fitting = (int) (convolve_device_shared_limit (plan->device) / prepared->base.shared);
   int usual = kernel_of (plan).blocks;
   int blocks = convolve_device_multiprocessors (plan->device) * (fitting < usual ? fitting : usual);
-  int needed = (view.pointwise_tiles - 1) / WARPS + 1, most = (blocks + groups - 1) / groups;
-  return convolve_layer_enqueue (plan, prepared->kernels[0], &view, dim3 (needed < most ? needed : most, groups),
-      dim3 (THREADS), prepared->shared, error);
+  int needed = (view.n_tiles - 1) / WARPS + 1, most = (blocks + groups - 1) / groups;
+  return convolve_layer_enqueue (plan, prepared->base.kernels[0], &view, dim3 (needed < most ? needed : most, groups),
+      dim3 (THREADS), prepared->base.shared, error);
 }

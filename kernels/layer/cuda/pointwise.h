@@ -60,6 +60,13 @@ extern "C"
 /* The factor of a sample's second term. */
 #define CONVOLVE_LAYER_POINTWISE_REST_SCALE 1024
 
+/* What the plan keeps. */
+typedef struct
+{
+  ConvolveLayerPrepared base;
+  int steps; /* groups of 16 channels */
+} ConvolveLayerPointwise;
+
 /* Whether these kernels do the plan's layer, on a device of compute capability 8.0 or higher. */
 bool convolve_layer_pointwise_takes (const ConvolveLayerPlan *plan);
 
@@ -80,7 +87,8 @@ size_t convolve_layer_pointwise_words (const ConvolveLayer *layer);
  */
 void convolve_layer_pointwise_pack (const ConvolveLayer *layer, const int *exponents, uint32_t *packed);
 
-/* prepare(), load() and run() of gemm for such a layer. */
+/* The end of accepts(), and prepare(), load() and run() of gemm for such a layer. */
+bool convolve_layer_pointwise_find (const ConvolveLayer *layer, ConvolveFound *found, const char **reason);
 ConvolveStatus convolve_layer_pointwise_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
 CONVOLVE_LAYER_DEVICE_FUNCTIONS (pointwise);
 

@@ -21,27 +21,16 @@ cut (const ConvolveLayer *layer, ConvolveLayerTiles *tiles, size_t *shared)
 }
 
 static bool
-accepts (const ConvolveLayerPlan *plan, const char **reason)
+accepts (const ConvolveLayerPlan *plan, ConvolveFound *found, const char **reason)
 {
-  ConvolveLayerTiles tiles;
-  size_t shared;
+  ConvolveLayerPrepared prepared = { .shared = 0 };
 
   *reason = "the pooling window, with its dilation, is larger than 32x8";
-  if (!cut (&plan->layer, &tiles, &shared))
+  if (!cut (&plan->layer, &prepared.tiles, &prepared.shared))
     return false;
   *reason = CONVOLVE_LAYER_NEEDS_SHARED;
-  return shared <= convolve_device_shared_limit (plan->device);
-}
-
-static ConvolveStatus
-prepare (ConvolveLayerPlan *plan, ConvolveError *error)
-{
-  ConvolveStatus status = convolve_layer_put_plain (plan, error);
-  ConvolveLayerPrepared *prepared = plan->prepared;
-
-  if (prepared)
-    cut (&plan->layer, &prepared->tiles, &prepared->shared);
-  return status;
+  return prepared.shared <= convolve_device_shared_limit (plan->device)
+      && convolve_found_copy (found, &prepared, sizeof (prepared), reason);
 }
 
 const ConvolveLayerVariant convolve_layer_variant_shared = {
@@ -49,7 +38,7 @@ const ConvolveLayerVariant convolve_layer_variant_shared = {
   .number = 22,
   .idea = "a block for a tile of outputs of one filter; its threads load the input under the tile to shared memory",
   .accepts = accepts,
-  .prepare = prepare,
+  .prepare = convolve_layer_put_plain,
   .clear = convolve_layer_device_clear,
   CONVOLVE_LAYER_ON_DEVICE (shared),
 };

@@ -59,21 +59,15 @@ __global__ void __launch_bounds__ (WIDTH *HEIGHT) convolve_layer_shared (const _
   convolve_layer_pool<PLAIN> (view, patch, WIDTH, k, thread, WIDTH * HEIGHT);
 }
 
-static const void *
-kernel_of (const ConvolveLayer *layer)
-{
-  const char *reason;
-
-  return convolve_layer_is_plain (layer, &reason) ? (const void *) convolve_layer_shared<true>
-                                                  : (const void *) convolve_layer_shared<false>;
-}
-
 ConvolveStatus
 convolve_layer_shared_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
-  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
+  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
+  const char *reason;
 
-  return convolve_allow_shared (plan->device, kernel_of (&plan->layer), prepared->shared, error);
+  prepared->kernels[0] = convolve_layer_is_plain (&plan->layer, &reason) ? (const void *) convolve_layer_shared<true>
+                                                                         : (const void *) convolve_layer_shared<false>;
+  return convolve_allow_shared (plan->device, prepared->kernels[0], prepared->shared, error);
 }
 
 ConvolveStatus
@@ -83,6 +77,6 @@ convolve_layer_shared_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob
   ConvolveLayerView view = convolve_layer_view (plan, job);
 
   view.tiles = prepared->tiles;
-  return convolve_layer_launch (plan, job, kernel_of (&plan->layer), &view, plan->layer.filters, dim3 (WIDTH, HEIGHT),
+  return convolve_layer_launch (plan, job, prepared->kernels[0], &view, plan->layer.filters, dim3 (WIDTH, HEIGHT),
       prepared->shared, error);
 }

@@ -20,12 +20,14 @@ ConvolveStatus
 convolve_layer_put (ConvolveLayerPlan *plan, const void *weights, size_t count, const float *bias, size_t bias_count,
     ConvolveError *error)
 {
-  ConvolveLayerPrepared *prepared = calloc (1, sizeof (ConvolveLayerPrepared));
+  ConvolveLayerPrepared *prepared;
   ConvolveStatus status;
 
+  if (!plan->prepared)
+    plan->prepared = calloc (1, sizeof (ConvolveLayerPrepared));
+  prepared = plan->prepared;
   if (!prepared)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a plan");
-  plan->prepared = prepared;
   status = put_words (plan->device, weights, count, &prepared->weights, error);
   return status != CONVOLVE_OK ? status : put_words (plan->device, bias, bias_count, &prepared->bias, error);
 }
@@ -48,8 +50,6 @@ convolve_layer_device_clear (ConvolveLayerPlan *plan)
     return;
   convolve_device_release (plan->device, prepared->weights);
   convolve_device_release (plan->device, prepared->bias);
-  convolve_device_release (plan->device, prepared->fft.weight_spectra);
-  convolve_device_release (plan->device, prepared->fft.scratch);
   free (prepared);
 }
 

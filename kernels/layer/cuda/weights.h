@@ -21,59 +21,26 @@ typedef struct
   int width, height;             /* outputs of a tile, after pooling */
   int conv_width, conv_height;   /* outputs of a tile, before pooling */
   int patch_width, patch_height; /* samples of a channel's patch */
-  /* Patches in shared memory. A plane is one channel, or for gemm one channel or two (ConvolveLayerGemmPart). */
+  /* Patches in shared memory. A plane is one channel, or for gemm one channel or two (ConvolveLayerGemm). */
   int pitch, plane;   /* elements from a row to the next one, and from a plane to the next one */
   int planes, chunks; /* planes that shared memory holds at a time (a chunk), and chunks of the layer */
 } ConvolveLayerTiles;
 
 /*
- * What only gemm needs. It reads its input as pairs, two samples in one word. A slice is the part of the reduction that
- * one tensor core instruction does: 16 products, from 8 pairs.
+ * What plan->prepared begins with in every CUDA variant: accepts() sizes the tile, prepare() adds the weights, and load()
+ * the kernels. A variant that keeps more has a struct of its own, whose first member this is.
  */
-typedef struct
-{
-  int slices;     /* of a chunk */
-  bool row_pairs; /* true: a pair is two neighbours in a row of one channel; false: the same place in two channels */
-} ConvolveLayerGemmPart;
-
-/*
- * What only wgmma needs (wgmma.h). Patches consist of cells of 16 bytes, and a thread writes those of a piece, which is two
- * or four columns of a row: in row y and for piece x cell n is at y * row_cells + x * piece_cells + cell[n].
- */
-typedef struct
-{
-  int steps; /* of a chunk: one step is the part of the reduction that one tensor core instruction does, two cells */
-  int piece; /* columns */
-  int piece_cells;
-  int cell[4];   /* -1: no output needs a column at this place */
-  int row_cells; /* from a row of cells to the next one */
-  int pixels;    /* of a cell, which has 8 / pixels channels: 1, 2, 4 or 8 */
-  int margin;    /* columns of a patch to the left of the first window, less than a piece, so that pieces are aligned */
-  int buffers;   /* chunks of cells that shared memory holds */
-  bool resident; /* shared memory holds all weights, so that they come once */
-} ConvolveLayerWgmmaPart;
-
-/* What a CUDA variant keeps in plan->prepared: prepare() fills it on the host, load() adds kernels. */
 typedef struct
 {
   float *weights, *bias; /* on the device, in the order that the variant wants */
   ConvolveLayerTiles tiles;
-  size_t shared;              /* bytes of dynamic shared memory of a block */
-  const void *kernels[2];     /* of gemm and wgmma: the first; of blocked: for separate planes, and for packed pixels */
-  ConvolveLayerGemmPart gemm; /* of gemm */
-  int pointwise_steps;        /* of gemm's 1x1 kernels: groups of 16 channels; 0 where gemm uses its other kernels */
-  ConvolveLayerWgmmaPart wgmma; /* of wgmma */
-  struct
-  {
-    void *weight_spectra; /* on the device: the transforms of all weights */
-    void *scratch;        /* on the device: transforms of tiles; allocated by the first run that needs as much */
-    size_t scratch_bytes;
-  } fft; /* of fft */
+  size_t shared;          /* bytes of dynamic shared memory of a block */
+  const void *kernels[2]; /* the first; of blocked: for separate planes, and for packed pixels */
 } ConvolveLayerPrepared;
 
 /*
- * Makes plan->prepared and copies `count` words of weights and `bias_count` floats of biases to device memory that it
- * owns. Errors: NO_MEMORY, NO_DEVICE_MEMORY, DEVICE_FAILED; plan->prepared may then be there in part.
+ * Makes plan->prepared where accepts() found none, and copies `count` words of weights and `bias_count` floats of biases to device memory that it
+ * owns. Errors: NO_MEMORY, NO_DEVICE_MEMORY, DEVICE_FAILED; then a part of it may be there.
  */
 ConvolveStatus convolve_layer_put (ConvolveLayerPlan *plan, const void *weights, size_t count, const float *bias,
     size_t bias_count, ConvolveError *error);

@@ -24,7 +24,7 @@
  */
 #define USUAL_SHARED (81 * 1024)
 
-typedef ConvolveLayerWgmmaGeometry Geometry;
+typedef ConvolveLayerWgmma Geometry;
 
 /* A cell of a window: the taps whose weights it meets, and where it lies behind the window's first cell. */
 typedef struct
@@ -37,7 +37,7 @@ typedef struct
 static void
 set_chunk (const ConvolveLayer *layer, int groups, int all_groups, bool resident, Geometry *geometry)
 {
-  ConvolveLayerTiles *tiles = &geometry->tiles;
+  ConvolveLayerTiles *tiles = &geometry->base.tiles;
   ConvolveLayerWgmmaPart *part = &geometry->part;
   int64_t cells = (int64_t) layer->kernel_height * geometry->columns * groups;
   size_t pieces = (size_t) tiles->patch_height * tiles->pitch;
@@ -48,7 +48,7 @@ set_chunk (const ConvolveLayer *layer, int groups, int all_groups, bool resident
   part->buffers = 2;
   part->resident = resident;
   geometry->buffer = (size_t) groups * tiles->plane * CELL_BYTES;
-  geometry->shared =
+  geometry->base.shared =
       (resident ? (size_t) tiles->chunks * part->steps * CONVOLVE_LAYER_WGMMA_STEP_BYTES : CONVOLVE_LAYER_WGMMA_RING)
       + part->buffers * geometry->buffer + (size_t) tiles->chunks * groups * CELL * sizeof (void *)
       + pieces * PIECE_INTS * sizeof (int)
@@ -67,9 +67,9 @@ plan_chunks (const ConvolveLayer *layer, bool resident, size_t limit, Geometry *
 
   for (int n = groups < MAX_GROUPS ? groups : MAX_GROUPS; n > 0; n--) {
     set_chunk (layer, n, groups, resident, geometry);
-    if (geometry->shared <= limit && geometry->tiles.chunks * n < least) {
+    if (geometry->base.shared <= limit && geometry->base.tiles.chunks * n < least) {
       best = n;
-      least = geometry->tiles.chunks * n;
+      least = geometry->base.tiles.chunks * n;
     }
   }
   set_chunk (layer, best > 0 ? best : 1, groups, resident, geometry);
@@ -83,7 +83,7 @@ plan_chunks (const ConvolveLayer *layer, bool resident, size_t limit, Geometry *
 bool
 convolve_layer_wgmma_plan (const ConvolveLayer *layer, size_t limit, Geometry *geometry)
 {
-  ConvolveLayerTiles *tiles = &geometry->tiles;
+  ConvolveLayerTiles *tiles = &geometry->base.tiles;
   ConvolveLayerWgmmaPart *part = &geometry->part;
   bool alone = layer->kernel_width * layer->kernel_height == 1; /* no window overlaps another one */
   size_t usual = alone || limit / CONVOLVE_LAYER_WGMMA_BLOCKS < USUAL_SHARED
@@ -116,10 +116,10 @@ convolve_layer_wgmma_plan (const ConvolveLayer *layer, size_t limit, Geometry *g
   if (!plan_chunks (layer, true, usual, geometry) && !plan_chunks (layer, false, usual, geometry)
       && !plan_chunks (layer, false, limit, geometry))
     return false;
-  size_t allowed = geometry->shared <= usual ? usual : limit;
-  while (part->buffers < CONVOLVE_LAYER_WGMMA_MAX_BUFFERS && geometry->shared + geometry->buffer <= allowed) {
+  size_t allowed = geometry->base.shared <= usual ? usual : limit;
+  while (part->buffers < CONVOLVE_LAYER_WGMMA_MAX_BUFFERS && geometry->base.shared + geometry->buffer <= allowed) {
     part->buffers++;
-    geometry->shared += geometry->buffer;
+    geometry->base.shared += geometry->buffer;
   }
   return true;
 }
@@ -129,11 +129,11 @@ convolve_layer_wgmma_bytes (const ConvolveLayer *layer, const Geometry *geometry
 {
   size_t groups = (layer->filters + FILTERS - 1) / FILTERS;
 
-  return groups * geometry->tiles.chunks * geometry->part.steps * CONVOLVE_LAYER_WGMMA_STEP_BYTES;
+  return groups * geometry->base.tiles.chunks * geometry->part.steps * CONVOLVE_LAYER_WGMMA_STEP_BYTES;
 }
 
 static bool
-accepts (const ConvolveLayerPlan *plan, const char **reason)
+accepts (const ConvolveLayerPlan *plan, ConvolveFound *found, const char **reason)
 {
   const ConvolveLayer *layer = &plan->layer;
   Geometry geometry;
@@ -153,7 +153,7 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
   else if (convolve_layer_wgmma_bytes (layer, &geometry) > MAX_WEIGHTS)
     *reason = "the weights, packed for 64 filters, are larger than 256 MiB";
   else
-    return true;
+    return convolve_found_copy (found, &geometry, sizeof (geometry), reason);
   return false;
 }
 
@@ -172,13 +172,13 @@ list_cells (const ConvolveLayer *layer, const Geometry *geometry, Cell *cells)
   const ConvolveLayerWgmmaPart *part = &geometry->part;
   int count = 0;
 
-  for (int group = 0; group < geometry->tiles.planes; group++)
+  for (int group = 0; group < geometry->base.tiles.planes; group++)
     for (int row = 0; row < layer->kernel_height; row++)
       for (int n = 0; n < geometry->columns; n++, count++) {
         int column = n * part->pixels, at = column + part->margin;
         int place = at / part->piece * part->piece_cells + part->cell[at % part->piece];
 
-        cells[count] = (Cell){ group, row, column, group * geometry->tiles.plane + row * part->row_cells + place };
+        cells[count] = (Cell){ group, row, column, group * geometry->base.tiles.plane + row * part->row_cells + place };
       }
   qsort (cells, count, sizeof (Cell), compare_places);
 }
@@ -188,7 +188,7 @@ static float
 weight_at (const ConvolveLayer *layer, const Geometry *geometry, int k, int chunk, const Cell *cell, int sample)
 {
   int channels = CELL / geometry->part.pixels, column = cell->column + sample / channels;
-  int c = (chunk * geometry->tiles.planes + cell->group) * CELL + sample % channels;
+  int c = (chunk * geometry->base.tiles.planes + cell->group) * CELL + sample % channels;
 
   if (k >= layer->filters || c >= layer->channels || column >= layer->kernel_width)
     return 0;
@@ -203,7 +203,7 @@ pack_weights (const ConvolveLayer *layer, const Geometry *geometry, const Cell *
   int groups = (layer->filters + FILTERS - 1) / FILTERS;
 
   for (int group = 0; group < groups; group++)
-    for (int chunk = 0; chunk < geometry->tiles.chunks; chunk++)
+    for (int chunk = 0; chunk < geometry->base.tiles.chunks; chunk++)
       for (int n = 0; n < 2 * geometry->part.steps; n++)
         for (int k = group * FILTERS; k < (group + 1) * FILTERS; k++)
           for (int i = 0; i < CELL; i++, packed++) {
@@ -228,7 +228,7 @@ pack_steps (const Geometry *geometry, const Cell *cells, int count, float *words
 bool
 convolve_layer_wgmma_pack (const ConvolveLayer *layer, const Geometry *geometry, uint16_t *packed, float *bias)
 {
-  int count = layer->kernel_height * geometry->columns * geometry->tiles.planes;
+  int count = layer->kernel_height * geometry->columns * geometry->base.tiles.planes;
   int *exponents = malloc (layer->filters * sizeof (int));
   Cell *cells = malloc (count * sizeof (Cell));
   bool done = exponents && cells;
@@ -248,26 +248,15 @@ static ConvolveStatus
 prepare (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
-  Geometry geometry;
-
-  if (!convolve_layer_wgmma_plan (layer, convolve_device_shared_limit (plan->device), &geometry))
-    return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0, "wgmma cannot do this layer: %s",
-        CONVOLVE_LAYER_NEEDS_SHARED);
-  size_t bytes = convolve_layer_wgmma_bytes (layer, &geometry);
-  size_t bias_words = 2 * (size_t) layer->filters + geometry.part.steps;
+  const Geometry *geometry = plan->prepared;
+  size_t bytes = convolve_layer_wgmma_bytes (layer, geometry);
+  size_t bias_words = 2 * (size_t) layer->filters + geometry->part.steps;
   uint16_t *packed = malloc (bytes);
   float *bias = malloc (bias_words * sizeof (float));
   ConvolveStatus status;
 
-  if (packed && bias && convolve_layer_wgmma_pack (layer, &geometry, packed, bias)) {
+  if (packed && bias && convolve_layer_wgmma_pack (layer, geometry, packed, bias)) {
     status = convolve_layer_put (plan, packed, bytes / sizeof (uint32_t), bias, bias_words, error);
-    if (plan->prepared) {
-      ConvolveLayerPrepared *prepared = plan->prepared;
-
-      prepared->tiles = geometry.tiles;
-      prepared->wgmma = geometry.part;
-      prepared->shared = geometry.shared;
-    }
   } else {
     status = convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %zu bytes of weights", bytes);
   }

@@ -519,23 +519,23 @@ __global__ void __launch_bounds__ (THREADS, BLOCKS)
 ConvolveStatus
 convolve_layer_wgmma_load (ConvolveLayerPlan *plan, ConvolveError *error)
 {
-  ConvolveLayerPrepared *prepared = (ConvolveLayerPrepared *) plan->prepared;
+  ConvolveLayerWgmma *prepared = (ConvolveLayerWgmma *) plan->prepared;
 
-  switch (prepared->wgmma.pixels) {
+  switch (prepared->part.pixels) {
     case 1:
-      prepared->kernels[0] = prepared->wgmma.piece == 2 ? (const void *) convolve_layer_wgmma<1, 2>
-                                                        : (const void *) convolve_layer_wgmma<1, 4>;
+      prepared->base.kernels[0] = prepared->part.piece == 2 ? (const void *) convolve_layer_wgmma<1, 2>
+                                                            : (const void *) convolve_layer_wgmma<1, 4>;
       break;
     case 2:
-      prepared->kernels[0] = (const void *) convolve_layer_wgmma<2, 4>;
+      prepared->base.kernels[0] = (const void *) convolve_layer_wgmma<2, 4>;
       break;
     case 4:
-      prepared->kernels[0] = (const void *) convolve_layer_wgmma<4, 4>;
+      prepared->base.kernels[0] = (const void *) convolve_layer_wgmma<4, 4>;
       break;
     default:
-      prepared->kernels[0] = (const void *) convolve_layer_wgmma<8, 4>;
+      prepared->base.kernels[0] = (const void *) convolve_layer_wgmma<8, 4>;
   }
-  return convolve_allow_shared (plan->device, prepared->kernels[0], prepared->shared, error);
+  return convolve_allow_shared (plan->device, prepared->base.kernels[0], prepared->base.shared, error);
 }
 
 /*
@@ -582,25 +582,26 @@ cut_rows (const ConvolveLayer *layer, ConvolveLayerView *view)
 ConvolveStatus
 convolve_layer_wgmma_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
-  const ConvolveLayerPrepared *prepared = (const ConvolveLayerPrepared *) plan->prepared;
+  const ConvolveLayerWgmma *prepared = (const ConvolveLayerWgmma *) plan->prepared;
   ConvolveLayerView view = convolve_layer_view (plan, job);
   int groups = (plan->layer.filters + FILTERS - 1) / FILTERS;
-  bool two = prepared->shared <= convolve_device_shared_limit (plan->device) / BLOCKS;
+  bool two = prepared->base.shared <= convolve_device_shared_limit (plan->device) / BLOCKS;
   int blocks = (convolve_device_multiprocessors (plan->device) * (two ? BLOCKS : 1) + groups - 1) / groups;
 
   cut_rows (&plan->layer, &view);
-  view.tiles = prepared->tiles;
+  view.tiles = prepared->base.tiles;
   view.tiles.across = (view.out_width - 1) / SIDE + 1;
   int64_t tiles = (int64_t) view.tiles.across * ((view.end_row - view.first_row - 1) / SIDE + 1);
   if (tiles * job->task.batch > INT32_MAX / 2)
     return convolve_fail (error, CONVOLVE_INVALID, 0,
         "%d outputs of %dx%d have more tiles than the variant wgmma counts", job->task.batch, view.out_width,
         view.end_row - view.first_row);
-  view.wgmma = prepared->wgmma;
+  view.wgmma = prepared->part;
   view.wgmma_image_tiles = (int) tiles;
   view.wgmma_tiles = (int) tiles * job->task.batch;
-  view.wgmma_aligned_in = is_aligned (&view.source, 2 * prepared->wgmma.piece);
+  view.wgmma_aligned_in = is_aligned (&view.source, 2 * prepared->part.piece);
   view.wgmma_aligned_out = is_aligned (&view.destination, 8);
-  return convolve_layer_enqueue (plan, prepared->kernels[0], &view,
-      dim3 (blocks < view.wgmma_tiles ? blocks : view.wgmma_tiles, groups), dim3 (THREADS), prepared->shared, error);
+  return convolve_layer_enqueue (plan, prepared->base.kernels[0], &view,
+      dim3 (blocks < view.wgmma_tiles ? blocks : view.wgmma_tiles, groups), dim3 (THREADS), prepared->base.shared,
+      error);
 }

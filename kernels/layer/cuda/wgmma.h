@@ -51,20 +51,38 @@ extern "C"
 #define CONVOLVE_LAYER_WGMMA_RING \
   (CONVOLVE_LAYER_WGMMA_STAGES * CONVOLVE_LAYER_WGMMA_STAGE_STEPS * CONVOLVE_LAYER_WGMMA_STEP_BYTES)
 
-/* The sizes of a patch, of its chunks and of shared memory. */
+/*
+ * How a kernel reads cells. A thread writes those of a piece, which is two or four columns of a row: in row y and for piece
+ * x cell n is at y * row_cells + x * piece_cells + cell[n].
+ */
 typedef struct
 {
-  ConvolveLayerTiles tiles; /* `pitch` counts pieces (part.piece), `plane` cells, and `planes` groups of channels */
+  int steps; /* of a chunk: one step is the part of the reduction that one tensor core instruction does, two cells */
+  int piece; /* columns */
+  int piece_cells;
+  int cell[4];   /* -1: no output needs a column at this place */
+  int row_cells; /* from a row of cells to the next one */
+  int pixels;    /* of a cell, which has 8 / pixels channels: 1, 2, 4 or 8 */
+  int margin;    /* columns of a patch to the left of the first window, less than a piece, so that pieces are aligned */
+  int buffers;   /* chunks of cells that shared memory holds */
+  bool resident; /* shared memory holds all weights, so that they come once */
+} ConvolveLayerWgmmaPart;
+
+/* What the plan keeps. */
+typedef struct
+{
+  ConvolveLayerPrepared
+      base; /* its tiles: `pitch` counts pieces (part.piece), `plane` cells, `planes` groups of channels */
   ConvolveLayerWgmmaPart part;
-  int columns;           /* cells of a window's row */
-  size_t buffer, shared; /* bytes of a chunk's cells, and of a block's shared memory */
-} ConvolveLayerWgmmaGeometry;
+  int columns;   /* cells of a window's row */
+  size_t buffer; /* bytes of a chunk's cells */
+} ConvolveLayerWgmma;
 
 /* Sizes the patch of a tile, the chunks and their buffers. Returns false where nothing fits `limit` bytes. */
-bool convolve_layer_wgmma_plan (const ConvolveLayer *layer, size_t limit, ConvolveLayerWgmmaGeometry *geometry);
+bool convolve_layer_wgmma_plan (const ConvolveLayer *layer, size_t limit, ConvolveLayerWgmma *geometry);
 
 /* The bytes of the packed weights. */
-size_t convolve_layer_wgmma_bytes (const ConvolveLayer *layer, const ConvolveLayerWgmmaGeometry *geometry);
+size_t convolve_layer_wgmma_bytes (const ConvolveLayer *layer, const ConvolveLayerWgmma *geometry);
 
 /*
  * Packs the weights as the instruction reads them: for each group of 64 filters, chunk and step the two cells, for each of
@@ -72,8 +90,8 @@ size_t convolve_layer_wgmma_bytes (const ConvolveLayer *layer, const ConvolveLay
  * these a word for each step: the place of its first cell, and 16 bits further up the distance to the second one, in cells.
  * Returns false where there is no memory.
  */
-bool convolve_layer_wgmma_pack (const ConvolveLayer *layer, const ConvolveLayerWgmmaGeometry *geometry,
-    uint16_t *packed, float *bias);
+bool convolve_layer_wgmma_pack (const ConvolveLayer *layer, const ConvolveLayerWgmma *geometry, uint16_t *packed,
+    float *bias);
 
 CONVOLVE_LAYER_DEVICE_FUNCTIONS (wgmma);
 

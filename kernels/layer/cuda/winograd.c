@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 static bool
-accepts (const ConvolveLayerPlan *plan, const char **reason)
+accepts (const ConvolveLayerPlan *plan, ConvolveFound *found, const char **reason)
 {
   const ConvolveLayer *layer = &plan->layer;
+  ConvolveLayerPrepared prepared = { .shared = 0 };
 
   if (!convolve_layer_is_plain (layer, reason))
     return false;
@@ -15,10 +16,12 @@ accepts (const ConvolveLayerPlan *plan, const char **reason)
     *reason = "the kernel is not 3x3";
   else if (layer->stride_x != 1 || layer->stride_y != 1)
     *reason = "the strides are not 1";
-  else if (layer->pool_width > CONVOLVE_LAYER_WINOGRAD_WIDTH || layer->pool_height > CONVOLVE_LAYER_WINOGRAD_HEIGHT)
+  else if (!convolve_layer_cut (layer, CONVOLVE_LAYER_WINOGRAD_WIDTH, CONVOLVE_LAYER_WINOGRAD_HEIGHT, &prepared.tiles))
     *reason = "the pooling window is larger than 32x16";
-  else
-    return true;
+  else {
+    prepared.tiles.chunks = (layer->channels + CONVOLVE_LAYER_WINOGRAD_CHANNELS - 1) / CONVOLVE_LAYER_WINOGRAD_CHANNELS;
+    return convolve_found_copy (found, &prepared, sizeof (prepared), reason);
+  }
   return false;
 }
 
@@ -75,13 +78,6 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
                   * CONVOLVE_LAYER_WINOGRAD_POINTS);
   ConvolveStatus status = convolve_layer_put (plan, points, count, layer->bias, layer->filters, error);
   free (points);
-  ConvolveLayerPrepared *prepared = plan->prepared;
-
-  if (prepared) {
-    convolve_layer_cut (layer, CONVOLVE_LAYER_WINOGRAD_WIDTH, CONVOLVE_LAYER_WINOGRAD_HEIGHT, &prepared->tiles);
-    prepared->tiles.chunks =
-        (layer->channels + CONVOLVE_LAYER_WINOGRAD_CHANNELS - 1) / CONVOLVE_LAYER_WINOGRAD_CHANNELS;
-  }
   return status;
 }
 
