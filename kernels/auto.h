@@ -3,7 +3,7 @@
 #ifndef CONVOLVE_AUTO_H
 #define CONVOLVE_AUTO_H
 
-#include "common/plan.h"
+#include "common/internal.h"
 
 /*
  * Fills plan->variant and plan->prepared with what the rules in auto.c choose for the plan's mask, pixels and device; a

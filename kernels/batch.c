@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/batch.h"
-#include "common/plan.h"
+#include "common/internal.h"
 #include "cpu/blur.h"
 
 ConvolveBatch *

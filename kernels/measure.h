@@ -10,7 +10,7 @@
 #ifndef CONVOLVE_MEASURE_H
 #define CONVOLVE_MEASURE_H
 
-#include "common/plan.h"
+#include "common/internal.h"
 
 #define CONVOLVE_MOST_CANDIDATES 4
 #define CONVOLVE_MEASURE_ROUNDS 4    /* how often each candidate is timed, of which the least time counts */

@@ -3,7 +3,7 @@
 #ifndef CONVOLVE_PLAN_H
 #define CONVOLVE_PLAN_H
 
-#include "common/plan.h"
+#include "common/internal.h"
 
 /* What a plan is for. */
 typedef struct

@@ -6,7 +6,7 @@
 #ifndef CONVOLVE_VARIANTS_H
 #define CONVOLVE_VARIANTS_H
 
-#include "common/plan.h"
+#include "common/internal.h"
 
 #define CONVOLVE_VARIANTS(ROW) \
   ROW (box) \

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/plan.h"
+#include "common/internal.h"
 #include "convolve_region.h"
 
 /*

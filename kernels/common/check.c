@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Whether the arguments of the public functions are in their documented ranges. */
 #include "common/batch.h"
-#include "common/plan.h"
+#include "common/internal.h"
 
 #define MAX_EXTENT (1 << 28) /* pixels along a side: index arithmetic on twice as many stays in an int */
 

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "common/plan.h"
+#include "common/internal.h"
 
 /* The errors of CUDA whose documentation says that the process must be terminated and started again. */
 static const int lasting[] = {

@@ -4,7 +4,7 @@
 #define CONVOLVE_COMMON_INTEGER_TAIL_H
 
 #include "common/numbers.h"
-#include "common/plan.h"
+#include "common/internal.h"
 
 #ifdef __cplusplus
 extern "C"

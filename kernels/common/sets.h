@@ -3,7 +3,7 @@
 #ifndef CONVOLVE_COMMON_SETS_H
 #define CONVOLVE_COMMON_SETS_H
 
-#include "common/plan.h"
+#include "common/internal.h"
 
 /*
  * Checks and analyses a mask: fills what convolve_taps_init () fills, and of a combination also parts and root. INVALID

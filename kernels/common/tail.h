@@ -4,7 +4,7 @@
 #define CONVOLVE_COMMON_TAIL_H
 
 #include "common/boundary.h"
-#include "common/plan.h"
+#include "common/internal.h"
 
 /*
  * The product is rounded before the addition on every machine, so that a CPU and a GPU give the same result. C files

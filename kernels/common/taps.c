@@ -10,7 +10,7 @@
 
 #include "common/fraction.h"
 #include "common/numbers.h"
-#include "common/plan.h"
+#include "common/internal.h"
 
 #define MOST_MULTIPLE 4 /* of integers whose ratios ONE_STEP keeps, see find_multiples () */
 /*

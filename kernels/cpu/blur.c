@@ -11,7 +11,7 @@
 
 #include "common/area.h"
 #include "common/batch.h"
-#include "common/plan.h"
+#include "common/internal.h"
 #include "common/sample.h"
 #include "cpu/integers.h"
 #include "cpu/levels.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "common/plan.h"
+#include "common/internal.h"
 #include "cpu/vectors_tmpl.h"
 
 static inline unsigned

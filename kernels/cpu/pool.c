@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/plan.h"
+#include "common/internal.h"
 #include "cpu/pool.h"
 
 #define MAX_THREADS 1024

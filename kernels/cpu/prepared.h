@@ -4,7 +4,7 @@
 #define CONVOLVE_CPU_PREPARED_H
 
 #include "common/factors.h"
-#include "common/plan.h"
+#include "common/internal.h"
 #include "cpu/fft.h"
 #include "cpu/level.h"
 

@@ -8,7 +8,7 @@
 
 #include "common/area.h"
 #include "common/batch.h"
-#include "common/plan.h"
+#include "common/internal.h"
 #include "common/sample.h"
 #include "cpu/weights.h"
 

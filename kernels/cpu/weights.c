@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "common/area.h"
-#include "common/plan.h"
+#include "common/internal.h"
 
 #define BAND 16 /* rows that share a list of boxes */
 #define FEW 8   /* so many boxes are fastest one by one */

@@ -3,7 +3,7 @@
 #ifndef CONVOLVE_LAYER_AUTO_H
 #define CONVOLVE_LAYER_AUTO_H
 
-#include "layer/common/plan.h"
+#include "layer/common/internal.h"
 
 /*
  * Sets the variant for the plan's layer and device, by the rules in layer/auto.c, and what its accepts() found; cpu for a

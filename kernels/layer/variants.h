@@ -3,7 +3,7 @@
 #ifndef CONVOLVE_LAYER_VARIANTS_H
 #define CONVOLVE_LAYER_VARIANTS_H
 
-#include "layer/common/plan.h"
+#include "layer/common/internal.h"
 
 #define CONVOLVE_LAYER_VARIANTS(ROW) \
   ROW (blocked) \

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/plan.h"
+#include "common/internal.h"
 #include "kernels/check_arithmetic_mask.h"
 
 int

@@ -14,7 +14,7 @@
 
 #include "support/random.h"
 #include "common/integer_tail.h"
-#include "common/plan.h"
+#include "common/internal.h"
 #include "cuda/registers/border_product.h"
 #include "cuda/plain/separable.h"
 #include "variants.h"

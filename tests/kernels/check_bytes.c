@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/plan.h"
+#include "common/internal.h"
 #include "kernels/check_arithmetic.h"
 
 #define NEXT_TO_A_TIE (1.0 / 1048576) /* code values; the oracle computes in long double there */

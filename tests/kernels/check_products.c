@@ -7,7 +7,7 @@
 
 #include "kernels/check_case.h"
 #include "kernels/check_cpu.h"
-#include "common/plan.h"
+#include "common/internal.h"
 
 enum
 {

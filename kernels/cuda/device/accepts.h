@@ -3,7 +3,7 @@
 #ifndef CONVOLVE_CUDA_ACCEPTS_H
 #define CONVOLVE_CUDA_ACCEPTS_H
 
-#include "common/plan.h"
+#include "common/internal.h"
 
 #define CONVOLVE_NEEDS_8_0 "the device's compute capability is below 8.0"
 #define CONVOLVE_NEEDS_SHARED "the tile with its halo is larger than the device's shared memory"

@@ -6,7 +6,7 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include "common/plan.h"
+#include "common/internal.h"
 
 /* The phases of a frame on the device. Each has a stream of its own. */
 enum Phase

@@ -4,7 +4,7 @@
  * that take a device are never called.
  */
 #include "common/batch.h"
-#include "common/plan.h"
+#include "common/internal.h"
 
 static ConvolveStatus
 no_cuda (ConvolveError *error)

@@ -11,7 +11,7 @@
 
 #include "common/boundary.h"
 #include "common/numbers.h"
-#include "common/plan.h"
+#include "common/internal.h"
 #include "common/tail.h"
 
 #define CONVOLVE_BESIDE 90 /* the compute capability of devices whose launches may run beside each other */

@@ -6,7 +6,7 @@
 #ifndef CONVOLVE_CUDA_PLACES_H
 #define CONVOLVE_CUDA_PLACES_H
 
-#include "common/plan.h"
+#include "common/internal.h"
 
 #ifdef __cplusplus
 extern "C"

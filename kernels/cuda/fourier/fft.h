@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "common/boundary.h"
-#include "common/plan.h"
+#include "common/internal.h"
 
 #ifdef __cplusplus
 extern "C"

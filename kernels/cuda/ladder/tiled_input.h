@@ -3,7 +3,7 @@
 #ifndef CONVOLVE_CUDA_TILED_INPUT_H
 #define CONVOLVE_CUDA_TILED_INPUT_H
 
-#include "common/plan.h"
+#include "common/internal.h"
 
 #ifdef __cplusplus
 extern "C"

@@ -20,7 +20,7 @@
 
 #include "common/batch.h"
 #include "common/boundary.h"
-#include "common/plan.h"
+#include "common/internal.h"
 
 #ifdef __cplusplus
 extern "C"

@@ -7,7 +7,7 @@
 #define CONVOLVE_CUDA_BOX_H
 
 #include "common/boundary.h"
-#include "common/plan.h"
+#include "common/internal.h"
 #include "cuda/device/places.h"
 
 #ifdef __cplusplus

@@ -19,7 +19,7 @@
 #define CONVOLVE_CUDA_TENSOR_H
 
 #include "common/boundary.h"
-#include "common/plan.h"
+#include "common/internal.h"
 #include "cuda/device/places.h"
 
 #ifdef __cplusplus

@@ -41,7 +41,7 @@
 
 #include "common/boundary.h"
 #include "common/factors.h"
-#include "common/plan.h"
+#include "common/internal.h"
 
 #ifdef __cplusplus
 extern "C"

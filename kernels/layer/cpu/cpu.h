@@ -3,7 +3,7 @@
 #ifndef CONVOLVE_LAYER_CPU_CPU_H
 #define CONVOLVE_LAYER_CPU_CPU_H
 
-#include "layer/common/plan.h"
+#include "layer/common/internal.h"
 
 /* Bytes of memory that each thread of the variant cpu needs for the job. */
 size_t convolve_layer_cpu_memory (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job);

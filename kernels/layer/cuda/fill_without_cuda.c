@@ -3,7 +3,7 @@
  * Builds without CUDA compile this file in place of launch.cu. Such a build never has a device, so no plan runs on one
  * and nothing calls the function below; plan.c only needs its symbol.
  */
-#include "layer/common/plan.h"
+#include "layer/common/internal.h"
 
 ConvolveStatus
 convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)

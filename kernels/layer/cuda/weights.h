@@ -3,7 +3,7 @@
 #ifndef CONVOLVE_LAYER_CUDA_WEIGHTS_H
 #define CONVOLVE_LAYER_CUDA_WEIGHTS_H
 
-#include "layer/common/plan.h"
+#include "layer/common/internal.h"
 
 #ifdef __cplusplus
 extern "C"

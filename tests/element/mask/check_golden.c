@@ -9,7 +9,7 @@
 #include <gst/check/gstcheck.h>
 #include <string.h>
 
-#include "common/plan.h"
+#include "common/internal.h"
 #include "cpu/levels.h"
 #include "element/mask/golden_clip.h"
 #include "presets.h"

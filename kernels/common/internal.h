@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the files of the kernel library share; not installed, not for users. */
-#ifndef CONVOLVE_COMMON_PLAN_H
-#define CONVOLVE_COMMON_PLAN_H
+#ifndef CONVOLVE_COMMON_INTERNAL_H
+#define CONVOLVE_COMMON_INTERNAL_H
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "common/boundary.h"
 #include "convolve_layer.h"
-#include "common/plan.h"
+#include "common/internal.h"
 
 #ifdef __cplusplus
 extern "C"
