@@ -144,6 +144,7 @@ convolve_region_effect_get_type (void)
     { 0, NULL, NULL },
   };
 
+  G_STATIC_ASSERT (G_N_ELEMENTS (values) == CONVOLVE_N_REGION_EFFECTS + 1);
   return register_once (&type, "GstCudaConvolveRegionEffect", values);
 }
 

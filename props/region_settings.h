@@ -33,7 +33,8 @@ typedef enum
   CONVOLVE_REGION_EFFECT_MASK,
   CONVOLVE_REGION_EFFECT_PIXELATE,
   CONVOLVE_REGION_EFFECT_FILL,
-  CONVOLVE_REGION_EFFECT_AUTO /* one of the others: see convolve_region_settings_effect() */
+  CONVOLVE_REGION_EFFECT_AUTO, /* one of the others: see convolve_region_settings_effect() */
+  CONVOLVE_N_REGION_EFFECTS
 } ConvolveRegionEffect;
 
 typedef enum

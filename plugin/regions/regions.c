@@ -462,6 +462,7 @@ compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patc
       gst_cuda_convolve_color_values (layout, group, regions->properties->region.color, values);
       return convolve_batch_fill (regions->batch, &group->pixel, values, &plane, error);
     case CONVOLVE_REGION_EFFECT_AUTO:
+    case CONVOLVE_N_REGION_EFFECTS:
       break;
   }
   g_return_val_if_reached (CONVOLVE_INVALID);

@@ -181,7 +181,8 @@ check_spec (GParamSpec *spec, guint number, const Expected *row)
   const GParamFlags mutable = GST_PARAM_MUTABLE_READY | GST_PARAM_MUTABLE_PAUSED | GST_PARAM_MUTABLE_PLAYING;
   gboolean ready = g_str_equal (row->name, "cuda-device-id");
 
-  fail_unless (spec != NULL && spec->param_id == FIRST_ID + number, "%s", row->name);
+  fail_unless (spec != NULL && spec->param_id == FIRST_ID + number,
+      "%s is not row %u of the element's table; is a row before it missing here?", row->name, number);
   fail_unless_equals_string (spec->name, row->name);
   fail_unless ((spec->flags & mutable) == (ready ? GST_PARAM_MUTABLE_READY : GST_PARAM_MUTABLE_PLAYING), "%s",
       row->name);

@@ -206,10 +206,10 @@ static const BatchKernel batch_kernels[] = {
       { CONVOLVE_TABLE_TARGETS, CONVOLVE_TABLE_BLEND_JOBS, CONVOLVE_TABLE_BOXES, CONVOLVE_TABLE_COVERS,
           CONVOLVE_TABLE_BLEND_TILES } },
 };
-#define GATHER 0
+#define N_KERNELS ((int) (sizeof (batch_kernels) / sizeof (batch_kernels[0])))
+#define GATHER 0 /* the first one */
 #define TAKE 1
-#define BLEND 6
-#define N_KERNELS 7
+#define BLEND (N_KERNELS - 1) /* the last one; all between are effects, too */
 
 /* The bytes of a kernel's tables, one behind the other, and where each of them begins. */
 static size_t

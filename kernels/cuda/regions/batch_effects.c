@@ -152,10 +152,18 @@ add_fill (ConvolveTables *tables, const ConvolveWork *work)
 void
 convolve_tables_add_simple (ConvolveTables *tables, const ConvolveBatch *batch)
 {
-  for (size_t i = 0; i < batch->n_works && !tables->failed; i++) {
-    if (batch->works[i].kind == CONVOLVE_WORK_PIXELATE)
-      add_pixelate (tables, &batch->works[i]);
-    if (batch->works[i].kind == CONVOLVE_WORK_FILL)
-      add_fill (tables, &batch->works[i]);
-  }
+  for (size_t i = 0; i < batch->n_works && !tables->failed; i++)
+    switch (batch->works[i].kind) {
+      case CONVOLVE_WORK_PIXELATE:
+        add_pixelate (tables, &batch->works[i]);
+        break;
+      case CONVOLVE_WORK_FILL:
+        add_fill (tables, &batch->works[i]);
+        break;
+      case CONVOLVE_WORK_CONVOLVE:
+      case CONVOLVE_WORK_BLUR:
+      case CONVOLVE_WORK_COPY:
+      case CONVOLVE_WORK_BLEND:
+        break;
+    }
 }
