@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Everything that a user can set, as one value, and the way between that value and GObject's properties. The table in
- * property_rows.c has one row for each property. Not thread-safe: the caller locks.
+ * Everything that a user can set, as one value, and the way between that value and GObject's properties. The tables in
+ * mask_rows.c and layer_rows.c have one row for each property. Not thread-safe: the caller locks.
  */
 #ifndef CONVOLVE_PROPERTIES_H
 #define CONVOLVE_PROPERTIES_H

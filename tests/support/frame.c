@@ -222,7 +222,7 @@ set_combination (Oracle *oracle, const ConvolveMask *mask)
         (OracleSet){ .weights = convolve_mask_taps (mask, k), .divisor = convolve_mask_divisor (mask, k) };
 }
 
-/* README, Masks: beside luma, edges without their sign are white. */
+/* plugin/masks.md: beside luma, edges without their sign are white. */
 static gboolean
 makes_chroma_neutral (const Expected *expected, const ConvolveMask *mask)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What README says of regions that resist an attack, and of those that do not, on the face of the clip. The face is the
+ * What plugin/regions.md says of regions that resist an attack, and of those that do not, on the face of the clip. The face is the
  * small one, whose figures are those of the larger ones (results/undo.md) in a fraction of the time.
  */
 #include <gst/check/gstcheck.h>

@@ -19,7 +19,7 @@ cover_properties (const Setting *setting, ConvolveRect box)
       effects[setting->effect], digits);
 }
 
-/* README: strength times the shorter side, rounded up to one of 17 values from 1 to 256. */
+/* The blurb of region-strength: strength times the shorter side, rounded up to one of 17 values from 1 to 256. */
 gdouble
 cover_size (const Setting *setting, ConvolveRect box)
 {
@@ -97,7 +97,7 @@ grow_line (gint factor, gint first, gint count, ConvolveRect part, gboolean down
 static Matrix
 mask_axis (Effect effect, gdouble sigma, ConvolveRect box, gint size, gboolean down)
 {
-  /* README: beyond a sigma of 5.7 the picture is shrunk first, and its edge is repeated around it before. */
+  /* plugin/regions.md: beyond a sigma of 5.7 the picture is shrunk first, and its edge is repeated around it before. */
   gint factor = sigma < 5.8 ? 1 : 1 << (gint) ceil (log2 (sigma / 5.7)), margin = factor == 1 ? 0 : 200;
   gint count = (size + factor - 1) / factor + 2 * margin;
   Matrix shrink = shrink_line (factor, size, -margin, count), blur = blur_line (effect, sigma / factor, count);

@@ -85,7 +85,7 @@ GST_START_TEST (test_formats)
 }
 GST_END_TEST;
 
-/* Formats that README promises must be among those of the pads. */
+/* Formats that plugin/frames.md promises must be among those of the pads. */
 GST_START_TEST (test_promised_formats)
 {
   static const gchar *const promised[] = { "GRAY8", "GRAY16_LE", "GRAY16_BE", "I420", "YV12", "NV12", "NV21", "NV16",

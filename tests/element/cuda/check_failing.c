@@ -4,7 +4,7 @@
  *
  * A scenario runs once undisturbed. That run counts the calls, and its frames are what is expected. Then the
  * scenario runs again for each of the calls. Frames that come out before an error must be the expected ones, and a
- * frame that does not come needs an error. There is one error at most, with the code of README's table. After the
+ * frame that does not come needs an error. There is one error at most, with a code of plugin/errors.md. After the
  * stop the device must have got everything back, and the same element must start again.
  *
  * Over the driver of a GPU, which has many calls, each scenario has a process of its own, and several run at the same

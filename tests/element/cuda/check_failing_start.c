@@ -2,7 +2,7 @@
 /*
  * Every call of the driver is made to fail once, from the first call of the process on: that is where the CUDA runtime
  * finds the GPU, makes its context and loads the kernels. Each call has a process of its own, in which one frame is
- * pushed. There is one error of README's table, or none and the right frame. Then the same element starts again in
+ * pushed. There is one error of plugin/errors.md, or none and the right frame. Then the same element starts again in
  * the same process.
  *
  * CUDACONVOLVE_MOST_CALLS=N lets about N calls fail in each way, chosen at random, and --setup all all of them. The
@@ -56,7 +56,7 @@ tell (const Play *run)
   return g_string_free (text, FALSE);
 }
 
-/* Whether the outcome is one that README promises. */
+/* Whether the outcome is one that plugin/errors.md promises. */
 static gboolean
 is_good (const Play *run)
 {

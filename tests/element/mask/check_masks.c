@@ -153,7 +153,7 @@ GST_END_TEST;
 #define RADIUS 6
 #define SIDE (2 * RADIUS + 1)
 
-/* A random mask as a user writes it, and the integers around the pixel that follow from README's words. */
+/* A random mask as a user writes it, and the integers around the pixel that follow from the words of plugin/masks.md. */
 typedef struct
 {
   gint width, height, anchor_x, anchor_y, parts, of;

@@ -70,7 +70,7 @@ typedef struct
   gint strength;
 } Expectation;
 
-/* The class of a sigma, counted from the definition in README: 1 to 256 by the square root of 2, rounded up. */
+/* The class of a sigma, counted from the blurb of region-strength: 1 to 256 by the square root of 2, rounded up. */
 static gint
 class_of (gdouble sigma)
 {

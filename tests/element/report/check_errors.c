@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * README's table of errors, row by row, over the fake device of fake_device.c. The last tests show that frames which
+ * The table of plugin/errors.md, row by row, over the fake device of fake_device.c. The last tests show that frames which
  * go over a device are right.
  */
 #include <gst/check/gstcheck.h>
@@ -55,7 +55,8 @@ GST_START_TEST (test_bad_before_playing)
     Run run = start (rows[i].line, NULL, "I420");
 
     fail_unless (run.harness == NULL, "%s started", rows[i].line);
-    expect_one (&run, GST_MESSAGE_ERROR, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, rows[i].text, "gstcudaconvolvebase.c(");
+    expect_one (&run, GST_MESSAGE_ERROR, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, rows[i].text,
+        "gstcudaconvolvebase.c(");
     run_stop (&run);
   }
 }
