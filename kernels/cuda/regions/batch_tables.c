@@ -66,27 +66,12 @@ convolve_tables_clear (ConvolveTables *tables)
   *tables = (ConvolveTables){ 0 };
 }
 
+#define CONVOLVE_TABLE_SIZE(name, element) sizeof (element),
+
 size_t
 convolve_table_element (ConvolveTableName name)
 {
-  static const size_t sizes[CONVOLVE_N_TABLES] = {
-    [CONVOLVE_TABLE_GATHER_JOBS] = sizeof (ConvolveGatherJob),
-    [CONVOLVE_TABLE_GATHER_TILES] = sizeof (ConvolveTile),
-    [CONVOLVE_TABLE_TAKE_JOBS] = sizeof (ConvolveTakeJob),
-    [CONVOLVE_TABLE_TAKE_TILES] = sizeof (ConvolveTile),
-    [CONVOLVE_TABLE_BLUR_JOBS] = sizeof (ConvolveBlurJob),
-    [CONVOLVE_TABLE_SHRINK_TILES] = sizeof (ConvolveTile),
-    [CONVOLVE_TABLE_BLUR_TILES] = sizeof (ConvolveBlurTile),
-    [CONVOLVE_TABLE_PIXELATE_JOBS] = sizeof (ConvolvePixelateJob),
-    [CONVOLVE_TABLE_PIXELATE_TILES] = sizeof (ConvolveTile),
-    [CONVOLVE_TABLE_FILL_JOBS] = sizeof (ConvolveFillJob),
-    [CONVOLVE_TABLE_FILL_TILES] = sizeof (ConvolveTile),
-    [CONVOLVE_TABLE_TARGETS] = sizeof (ConvolveTarget),
-    [CONVOLVE_TABLE_BLEND_JOBS] = sizeof (ConvolveBlendJob),
-    [CONVOLVE_TABLE_BOXES] = sizeof (ConvolveRect),
-    [CONVOLVE_TABLE_COVERS] = sizeof (ConvolveCover),
-    [CONVOLVE_TABLE_BLEND_TILES] = sizeof (ConvolveBlendTile),
-  };
+  static const size_t sizes[] = { CONVOLVE_TABLES (CONVOLVE_TABLE_SIZE) };
 
   return sizes[name];
 }

@@ -161,26 +161,29 @@ typedef struct
   size_t count, room;
 } ConvolveTable;
 
-/* The tables that go to the device, in the order in which they lie there. */
+/* The tables that go to the device, in the order in which they lie there, and the type of their elements. */
+#define CONVOLVE_TABLES(ROW) \
+  ROW (GATHER_JOBS, ConvolveGatherJob) \
+  ROW (GATHER_TILES, ConvolveTile) \
+  ROW (TAKE_JOBS, ConvolveTakeJob) \
+  ROW (TAKE_TILES, ConvolveTile) \
+  ROW (BLUR_JOBS, ConvolveBlurJob) \
+  ROW (SHRINK_TILES, ConvolveTile) \
+  ROW (BLUR_TILES, ConvolveBlurTile) \
+  ROW (PIXELATE_JOBS, ConvolvePixelateJob) \
+  ROW (PIXELATE_TILES, ConvolveTile) \
+  ROW (FILL_JOBS, ConvolveFillJob) \
+  ROW (FILL_TILES, ConvolveTile) \
+  ROW (TARGETS, ConvolveTarget) \
+  ROW (BLEND_JOBS, ConvolveBlendJob) \
+  ROW (BOXES, ConvolveRect) \
+  ROW (COVERS, ConvolveCover) \
+  ROW (BLEND_TILES, ConvolveBlendTile)
+
+#define CONVOLVE_TABLE_NAME(name, element) CONVOLVE_TABLE_##name,
 typedef enum
 {
-  CONVOLVE_TABLE_GATHER_JOBS,
-  CONVOLVE_TABLE_GATHER_TILES,
-  CONVOLVE_TABLE_TAKE_JOBS,
-  CONVOLVE_TABLE_TAKE_TILES,
-  CONVOLVE_TABLE_BLUR_JOBS,
-  CONVOLVE_TABLE_SHRINK_TILES,
-  CONVOLVE_TABLE_BLUR_TILES,
-  CONVOLVE_TABLE_PIXELATE_JOBS,
-  CONVOLVE_TABLE_PIXELATE_TILES,
-  CONVOLVE_TABLE_FILL_JOBS,
-  CONVOLVE_TABLE_FILL_TILES,
-  CONVOLVE_TABLE_TARGETS,
-  CONVOLVE_TABLE_BLEND_JOBS,
-  CONVOLVE_TABLE_BOXES,
-  CONVOLVE_TABLE_COVERS,
-  CONVOLVE_TABLE_BLEND_TILES,
-  CONVOLVE_N_TABLES
+  CONVOLVE_TABLES (CONVOLVE_TABLE_NAME) CONVOLVE_N_TABLES
 } ConvolveTableName;
 
 typedef struct
