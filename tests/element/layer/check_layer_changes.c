@@ -284,18 +284,19 @@ GST_END_TEST;
 GST_START_TEST (test_variants)
 {
   static const gfloat weights[] = { 1 };
+  static const gchar *const variants[] = { "direct", "auto", "cpu", "cpu-reference" };
   LayerCase layer = layer_case_plain (folder, 1, 1, 1, 1, weights);
-  static const gchar *const variants[] = { "cpu", "cpu-reference", "direct", "auto" };
+  gboolean has_device = TRUE; /* the fake one, or a real one */
 
   for (guint i = 0; i < G_N_ELEMENTS (variants); i++) {
     g_autofree gchar *line = g_strdup_printf ("location=%s kernel-variant=%s", layer.location, variants[i]);
     g_autofree gchar *variant = NULL;
-    gboolean direct = g_str_equal (variants[i], "direct"), device = direct || g_str_equal (variants[i], "auto");
     GstStructure *stats;
     Run run = layer_run_start (line, "GRAY8", 8, 8);
 
-    if (direct && !over_device) {
-      fail_unless (run.harness == NULL);
+    if (i == 0 && !run.harness) {
+      fail_if (over_device);
+      has_device = FALSE;
       run_expect (&run, HEARD, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
           "kernel-variant: direct cannot run: ", NULL);
       run_stop (&run);
@@ -305,7 +306,7 @@ GST_START_TEST (test_variants)
     g_object_get (run.element, "active-variant", &variant, "stats", &stats, NULL);
     fail_unless (g_str_equal (variants[i], "auto") || g_str_equal (variant, variants[i]), "%s: %s", variants[i],
         variant);
-    fail_unless_equals_string (gst_structure_get_string (stats, "backend"), device && over_device ? "cuda" : "cpu");
+    fail_unless_equals_string (gst_structure_get_string (stats, "backend"), i < 2 && has_device ? "cuda" : "cpu");
     gst_structure_free (stats);
     run_stop (&run);
   }
