@@ -278,8 +278,10 @@ example_silence () {
 silent () {
   program=$1
   shift
-  timeout -s KILL 90 "build/examples/$program" "$@" >out/silent 2>&1 &
+  exec 3>out/silent # before the program starts, so that the file is there for mv
+  timeout -s KILL 90 "build/examples/$program" "$@" >&3 2>&1 &
   numbers="$numbers $!"
+  exec 3>&-
   mv out/silent "out/silent-$!"
 }
 
