@@ -308,7 +308,7 @@ run_named (const Options *options)
   RUN ("cpu", "pool", check_pool (stdout));
   RUN ("cpu", "cpu-large", check_cpu_large (stdout));
   RUN ("cpu", "cpu-sigma", check_cpu_sigma (stdout));
-  RUN ("cpu", "cpu-double", check_cpu_double (seed, 300, stdout));
+  RUN ("cpu", "cpu-double", check_cpu_double (seed, check_cases (100, 300), stdout));
   RUN ("cpu", "cpu-steps", check_cpu_steps (seed, 300, stdout));
   RUN ("cpu", "cpu-bright-boxes", check_cpu_bright_boxes (seed, stdout));
   RUN ("cpu", "cpu-fft-bound", check_cpu_fft_bound (stdout));
@@ -320,7 +320,7 @@ run_named (const Options *options)
   RUN ("sets", "sets-memory", check_sets_memory (stdout));
   RUN ("sets", "sets-roots", check_sets_roots (seed, 200, stdout));
   RUN ("sets", "sets-device-roots", check_sets_device_roots (seed, stdout));
-  RUN ("sets", "sets-random", check_sets_random (seed, 600, stdout));
+  RUN ("sets", "sets-random", check_sets_random (seed, check_cases (200, 600), stdout));
 #undef RUN
   if (!known) {
     printf ("FAILED: there is no check '%s'\n", options->check);
