@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the programs share: starting and stopping a pipeline whose source may give nothing, and playing one from
- * the first frame to the last one as fast as it goes, with progress and errors on stderr.
+ * Pipelines of the example programs: starting and stopping a pipeline whose source may give nothing, and playing a film from
+ * the first frame to the last one as fast as the machine can, with progress and errors on stderr.
  */
 #ifndef FILM_H
 #define FILM_H

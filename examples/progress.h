@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the programs write on stderr: messages, and how far a film is. */
+/* Lines on stderr that the example programs write: messages, and how many frames of a film are done. */
 #ifndef EXAMPLES_PROGRESS_H
 #define EXAMPLES_PROGRESS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What follows from a mask and a pixel for every kind of integers, and how integers are rounded. The names are those of
- * kernels/README.md, "The same bytes everywhere".
+ * Bounds of the sums of a mask's taps times a pixel's samples, for every kind of integers, and how the sums are rounded.
+ * kernels/README.md, "The same bytes everywhere", has the same names.
  */
 #ifndef CONVOLVE_COMMON_ANALYSIS_H
 #define CONVOLVE_COMMON_ANALYSIS_H

@@ -121,7 +121,7 @@ struct ConvolvePlan
   struct ConvolvePool *pool; /* the threads of a host variant, or NULL for the caller's thread alone */
 };
 
-/* What accepts () of a variant found on the way. */
+/* The result of a variant's accepts (), kept so that prepare () and load () need not compute it again. */
 typedef struct
 {
   void *block; /* one block of malloc (), which becomes plan->prepared where the variant is chosen, or NULL */

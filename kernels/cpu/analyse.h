@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the paths are asked about while a plan, or a part of a combination, is made. */
+/* The analysis of a mask from which each path of the CPU tells whether it can do the mask, and at what cost. */
 #ifndef CONVOLVE_CPU_ANALYSE_H
 #define CONVOLVE_CPU_ANALYSE_H
 

@@ -47,7 +47,7 @@ typedef struct
   float *float_sums;
   double *double_sums;
 
-  /* What one path alone has. */
+  /* Rows and sums that a single path uses; one member of the union for each such path. */
   union
   {
     struct

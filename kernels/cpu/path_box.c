@@ -311,7 +311,10 @@ take_small_box (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
   job->rows = convolve_cpu_take_rows (arena, job->plan->taps.height + 1, length, sizeof (uint16_t));
 }
 
-/* The same with sums of 16 bits. All rows under the mask and the one above are kept, which is all 0 at first. */
+/*
+ * Walks a box with running sums of 16 bits. The ring keeps the rows under the mask and the row above them. All rows of the
+ * ring are 0 at first.
+ */
 static void
 walk_small_box (const ConvolveCpuJob *job)
 {

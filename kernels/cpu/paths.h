@@ -36,7 +36,7 @@ typedef struct
   int bits;
 } ConvolveIntegerFactors;
 
-/* What the paths compute during the comparison; too large for a stack. */
+/* Results of the paths' analysis, kept while their costs are compared. The struct is too large for a stack. */
 typedef struct
 {
   bool factored; /* the factors, in double, keep the promise: all paths but those of factors do without them */
