@@ -91,8 +91,7 @@ convolve_plan_make (const ConvolvePlanRequest *request, const ConvolveVariant *v
   plan->device = request->device;
   if (convolve_sets_init (plan, request->mask, error) != CONVOLVE_OK
       || choose_variant (plan, variant, error) != CONVOLVE_OK
-      || (plan->variant->prepare && plan->variant->prepare (plan, error) != CONVOLVE_OK)
-      || (plan->variant->load && plan->variant->load (plan, error) != CONVOLVE_OK)) {
+      || (plan->variant->prepare && plan->variant->prepare (plan, error) != CONVOLVE_OK)) {
     convolve_plan_unref (plan);
     return NULL;
   }

@@ -121,16 +121,16 @@ struct ConvolvePlan
   struct ConvolvePool *pool; /* the threads of a host variant, or NULL for the caller's thread alone */
 };
 
-/* The result of a variant's accepts (), kept so that prepare () and load () need not compute it again. */
+/* The result of a variant's accepts (), kept so that prepare () need not compute it again. */
 typedef struct
 {
   void *block; /* one block of malloc (), which becomes plan->prepared where the variant is chosen, or NULL */
-  int kernel;  /* the one that load () takes, an index of the row's kernels; 0 where the row names none */
+  int kernel;  /* the one that prepare () takes, an index of the row's kernels; 0 where the row names none */
 } ConvolveFound;
 
 /*
- * One row for each way to convolve, defined beside the code of the variant. convolve_plan_new () calls accepts (),
- * prepare () and load () in this order, once for a plan; run () is called for every plane of every frame.
+ * One row for each way to convolve, defined beside the code of the variant. convolve_plan_new () calls accepts () and
+ * then prepare (), once for a plan; run () is called for every plane of every frame.
  */
 typedef struct ConvolveVariant
 {
@@ -147,35 +147,48 @@ typedef struct ConvolveVariant
    * computes every mask.
    */
   bool (*accepts) (const ConvolvePlan *plan, ConvolveFound *found, const char **reason);
-  ConvolveStatus (*prepare) (ConvolvePlan *plan, ConvolveError *error); /* derives the rest on the host; or NULL */
-  ConvolveStatus (*load) (ConvolvePlan *plan, ConvolveError *error); /* chooses kernels, fills plan->loaded; or NULL */
+
+  /*
+   * Derives the rest on the host, into plan->prepared; then, on a device, chooses kernels and fills plan->loaded. NULL:
+   * nothing to derive.
+   */
+  ConvolveStatus (*prepare) (ConvolvePlan *plan, ConvolveError *error);
   void (*clear) (ConvolvePlan *plan); /* frees what plan->prepared points to, which may be NULL; or NULL */
 
   /* Only launches. Nothing that depends on the mask, the pixels or the boundary alone is computed here. */
   ConvolveStatus (*run) (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 } ConvolveVariant;
 
-/*
- * For a variant on a CUDA device, by the stem of its files: CONVOLVE_DEVICE_FUNCTIONS (tensor); declares the two
- * functions of its .cu file, and CONVOLVE_ON_DEVICE (tensor) puts them into its row. A build without CUDA has neither.
- * The device that the tests make of host memory runs all variants by one function of its own.
- */
 #ifdef __cplusplus
 #define CONVOLVE_EXTERN_C extern "C"
 #else
 #define CONVOLVE_EXTERN_C extern
 #endif
+
+/*
+ * The functions of a device variant's .cu file, by the stem: CONVOLVE_DEVICE_FUNCTIONS (tensor); declares
+ * convolve_tensor_load (), which is prepare () or the end of it, and convolve_tensor_run (). Where no .cu file is compiled,
+ * which is a build without CUDA or the tests' device of host memory, nothing is loaded, and one run () is for all.
+ */
+#define CONVOLVE_LOAD(stem) convolve_##stem##_load (ConvolvePlan *plan, ConvolveError *error)
+#define CONVOLVE_RUN(stem) \
+  convolve_##stem##_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+#if defined CONVOLVE_CUDA || defined __CUDACC__
 #define CONVOLVE_DEVICE_FUNCTIONS(stem) \
-  CONVOLVE_EXTERN_C ConvolveStatus convolve_##stem##_load (ConvolvePlan *plan, ConvolveError *error); \
-  CONVOLVE_EXTERN_C ConvolveStatus convolve_##stem##_run (const ConvolvePlan *plan, const ConvolvePlane *plane, \
-      ConvolveError *error)
-#if defined CONVOLVE_RUN_ON_DEVICE
-ConvolveStatus CONVOLVE_RUN_ON_DEVICE (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-#define CONVOLVE_ON_DEVICE(stem) .on_device = true, .run = CONVOLVE_RUN_ON_DEVICE
-#elif defined CONVOLVE_CUDA
-#define CONVOLVE_ON_DEVICE(stem) .on_device = true, .load = convolve_##stem##_load, .run = convolve_##stem##_run
+  CONVOLVE_EXTERN_C ConvolveStatus CONVOLVE_LOAD (stem); \
+  CONVOLVE_EXTERN_C ConvolveStatus CONVOLVE_RUN (stem)
 #else
-#define CONVOLVE_ON_DEVICE(stem) .on_device = true
+ConvolveStatus convolve_run_without_cuda (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
+#define CONVOLVE_DEVICE_FUNCTIONS(stem) \
+  static inline ConvolveStatus CONVOLVE_LOAD (stem) \
+  { \
+    return CONVOLVE_OK; \
+  } \
+  static inline ConvolveStatus CONVOLVE_RUN (stem) \
+  { \
+    return convolve_run_without_cuda (plan, plane, error); \
+  } \
+  extern const ConvolveVariant convolve_variant_##stem
 #endif
 
 /* The reason of a variant whose accepts () had no memory, which says nothing about the mask. */

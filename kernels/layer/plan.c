@@ -375,8 +375,7 @@ convolve_layer_plan_new (const ConvolveLayer *layer, const char *variant, Convol
   }
   plan->references = 1;
   if (copy_weights (plan, layer, error) != CONVOLVE_OK || choose_variant (plan, variant, device, error) != CONVOLVE_OK
-      || (plan->variant->prepare && plan->variant->prepare (plan, error) != CONVOLVE_OK)
-      || (plan->variant->load && plan->variant->load (plan, error) != CONVOLVE_OK)) {
+      || (plan->variant->prepare && plan->variant->prepare (plan, error) != CONVOLVE_OK)) {
     convolve_layer_plan_unref (plan);
     return NULL;
   }

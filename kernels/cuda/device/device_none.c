@@ -13,6 +13,12 @@ no_cuda (ConvolveError *error)
 }
 
 ConvolveStatus
+convolve_run_without_cuda (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
 convolve_device_find (int id, ConvolveError *error)
 {
   return no_cuda (error);

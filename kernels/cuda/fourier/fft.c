@@ -96,7 +96,9 @@ const ConvolveVariant convolve_variant_fft = {
   .name = "fft",
   .kernels = kernels,
   .number = 10,
+  .on_device = true,
   .idea = "overlapping tiles by Fourier transforms: the same time for every mask",
   .accepts = accepts,
-  CONVOLVE_ON_DEVICE (fft),
+  .prepare = convolve_fft_load,
+  .run = convolve_fft_run,
 };

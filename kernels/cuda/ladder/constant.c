@@ -12,7 +12,9 @@ accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 const ConvolveVariant convolve_variant_constant = {
   .name = "constant",
   .number = 13,
+  .on_device = true,
   .idea = "one thread for each pixel, the mask in constant memory",
   .accepts = accepts,
-  CONVOLVE_ON_DEVICE (constant),
+  .prepare = convolve_constant_load,
+  .run = convolve_constant_run,
 };

@@ -12,7 +12,9 @@ accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 const ConvolveVariant convolve_variant_tiled_cached = {
   .name = "tiled-cached",
   .number = 14,
+  .on_device = true,
   .idea = "a block loads its output tile alone to shared memory; the halo comes through the L2 cache",
   .accepts = accepts,
-  CONVOLVE_ON_DEVICE (tiled_cached),
+  .prepare = convolve_tiled_cached_load,
+  .run = convolve_tiled_cached_run,
 };

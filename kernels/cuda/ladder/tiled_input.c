@@ -32,7 +32,9 @@ accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 const ConvolveVariant convolve_variant_tiled_input = {
   .name = "tiled-input",
   .number = 15,
+  .on_device = true,
   .idea = "a block loads its input tile, a sample to each thread; the threads of the halo then rest",
   .accepts = accepts,
-  CONVOLVE_ON_DEVICE (tiled_input),
+  .prepare = convolve_tiled_input_load,
+  .run = convolve_tiled_input_run,
 };

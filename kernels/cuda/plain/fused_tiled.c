@@ -46,7 +46,9 @@ accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 const ConvolveVariant convolve_variant_fused_tiled = {
   .name = "fused-tiled",
   .number = 6,
+  .on_device = true,
   .idea = "a column times a row in two passes over a tile in shared memory",
   .accepts = accepts,
-  CONVOLVE_ON_DEVICE (fused_tiled),
+  .prepare = convolve_fused_tiled_load,
+  .run = convolve_fused_tiled_run,
 };

@@ -10,7 +10,7 @@ CONVOLVE_DEVICE_FUNCTIONS (global);
  * are filled with 0. The taps of all sets are doubles where one set needs sums in double.
  */
 static ConvolveStatus
-prepare_sets (ConvolvePlan *plan, ConvolveError *error)
+put_sets (ConvolvePlan *plan, ConvolveError *error)
 {
   size_t count = (size_t) plan->taps.width * plan->taps.height, padded = convolve_sets_padded (plan);
   bool in_double = convolve_sets_need_double (plan);
@@ -37,23 +37,32 @@ prepare_sets (ConvolvePlan *plan, ConvolveError *error)
 
 /* The taps have the type of the sums, so that masks are done whose taps single precision does not hold well enough. */
 static ConvolveStatus
-prepare (ConvolvePlan *plan, ConvolveError *error)
+put_taps (ConvolvePlan *plan, ConvolveError *error)
 {
   const ConvolveTaps *taps = &plan->taps;
   size_t count = (size_t) taps->width * taps->height;
 
   if (plan->n_parts > 0)
-    return prepare_sets (plan, error);
+    return put_sets (plan, error);
   if (plan->double_sums)
     return convolve_device_put (plan->device, taps->double_taps, count * sizeof (double), &plan->device_memory, error);
   return convolve_device_put (plan->device, taps->taps, count * sizeof (float), &plan->device_memory, error);
 }
 
+static ConvolveStatus
+prepare (ConvolvePlan *plan, ConvolveError *error)
+{
+  ConvolveStatus status = put_taps (plan, error);
+
+  return status == CONVOLVE_OK ? convolve_global_load (plan, error) : status;
+}
+
 const ConvolveVariant convolve_variant_global = {
   .name = "global",
   .number = 16,
+  .on_device = true,
   .combines = true,
   .idea = "one thread for each pixel, image and mask in global memory",
   .prepare = prepare,
-  CONVOLVE_ON_DEVICE (global),
+  .run = convolve_global_run,
 };

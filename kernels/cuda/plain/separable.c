@@ -46,7 +46,7 @@ prepare (ConvolvePlan *plan, ConvolveError *error)
   ConvolveSeparableProducts *to;
 
   if (!has_products (plan))
-    return CONVOLVE_OK;
+    return convolve_separable_load (plan, error);
   plan->prepared = to = calloc (1, sizeof (*to));
   if (!to)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d products", from->rank);
@@ -66,15 +66,16 @@ prepare (ConvolvePlan *plan, ConvolveError *error)
     for (int j = 0; j < plan->taps.height; j++)
       to->products[k].column[j] = (int16_t) product->column[j];
   }
-  return CONVOLVE_OK;
+  return convolve_separable_load (plan, error);
 }
 
 const ConvolveVariant convolve_variant_separable = {
   .name = "separable",
   .number = 11,
+  .on_device = true,
   .does_products = true,
   .idea = "a column times a row, as a row pass and a column pass in shared memory",
   .accepts = accepts,
   .prepare = prepare,
-  CONVOLVE_ON_DEVICE (separable),
+  .run = convolve_separable_run,
 };

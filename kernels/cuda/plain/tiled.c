@@ -22,7 +22,9 @@ accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 const ConvolveVariant convolve_variant_tiled = {
   .name = "tiled",
   .number = 12,
+  .on_device = true,
   .idea = "a block loads its output tile, and the halo around the tile, to shared memory",
   .accepts = accepts,
-  CONVOLVE_ON_DEVICE (tiled),
+  .prepare = convolve_tiled_load,
+  .run = convolve_tiled_run,
 };

@@ -59,8 +59,10 @@ const ConvolveVariant convolve_variant_direct = {
   .name = "direct",
   .kernels = kernels,
   .number = 8,
+  .on_device = true,
   .combines = true,
   .idea = "each thread keeps a block of outputs in registers and reads each sample once",
   .accepts = accepts,
-  CONVOLVE_ON_DEVICE (direct),
+  .prepare = convolve_direct_load,
+  .run = convolve_direct_run,
 };

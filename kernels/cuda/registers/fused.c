@@ -41,8 +41,10 @@ const ConvolveVariant convolve_variant_fused = {
   .name = "fused",
   .kernels = kernels,
   .number = 5,
+  .on_device = true,
   .does_products = true,
   .idea = "a column times a row in one pass: row sums stay in registers and are added to all outputs above and below",
   .accepts = accepts,
-  CONVOLVE_ON_DEVICE (fused),
+  .prepare = convolve_fused_load,
+  .run = convolve_fused_run,
 };

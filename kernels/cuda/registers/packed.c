@@ -167,8 +167,10 @@ const ConvolveVariant convolve_variant_packed = {
   .name = "packed",
   .kernels = kernels,
   .number = 7,
+  .on_device = true,
   .combines = true,
   .idea = "samples as they lie in memory, times integer weights, four or two products in an instruction",
   .accepts = accepts,
-  CONVOLVE_ON_DEVICE (packed),
+  .prepare = convolve_packed_load,
+  .run = convolve_packed_run,
 };

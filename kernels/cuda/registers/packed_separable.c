@@ -30,8 +30,10 @@ accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 const ConvolveVariant convolve_variant_packed_separable = {
   .name = "packed-separable",
   .number = 4,
+  .on_device = true,
   .does_products = true,
   .idea = "a column times a row of integers on 8-bit samples: four products in an instruction along rows",
   .accepts = accepts,
-  CONVOLVE_ON_DEVICE (packed_separable),
+  .prepare = convolve_packed_separable_load,
+  .run = convolve_packed_separable_run,
 };

@@ -246,14 +246,15 @@ prepare (ConvolvePlan *plan, ConvolveError *error)
   prepare_layout (plan, box, false, &box->gathered);
   if (box->can_align)
     prepare_layout (plan, box, true, &box->aligned);
-  return CONVOLVE_OK;
+  return convolve_box_load (plan, error);
 }
 
 const ConvolveVariant convolve_variant_box = {
   .name = "box",
   .number = 1,
+  .on_device = true,
   .idea = "equal weights, by running sums down the columns and along the rows: the time hardly depends on the size",
   .accepts = accepts,
   .prepare = prepare,
-  CONVOLVE_ON_DEVICE (box),
+  .run = convolve_box_run,
 };

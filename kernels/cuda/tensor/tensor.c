@@ -307,7 +307,7 @@ prepare (ConvolvePlan *plan, ConvolveError *error)
         words[count++] = convolve_tensor_word (plan, digits, band, d, i / 2, i % 2);
   status = convolve_device_put (plan->device, words, words_size, &plan->device_memory, error);
   free (words);
-  return status;
+  return status == CONVOLVE_OK ? convolve_tensor_load (plan, error) : status;
 }
 
 static const char *const kernels[CONVOLVE_TENSOR_MAX_DIGITS] = { "one digit", "two digits", "three digits" };
@@ -316,8 +316,9 @@ const ConvolveVariant convolve_variant_tensor = {
   .name = "tensor",
   .kernels = kernels,
   .number = 9,
+  .on_device = true,
   .idea = "the rows of the mask as banded matrices of bytes on the integer tensor cores",
   .accepts = accepts,
   .prepare = prepare,
-  CONVOLVE_ON_DEVICE (tensor),
+  .run = convolve_tensor_run,
 };

@@ -16,12 +16,21 @@ accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
   return true;
 }
 
+static ConvolveStatus
+prepare (ConvolvePlan *plan, ConvolveError *error)
+{
+  ConvolveStatus status = convolve_tensor_products_put (plan, error);
+
+  return status == CONVOLVE_OK ? convolve_tensor_fused_load (plan, error) : status;
+}
+
 const ConvolveVariant convolve_variant_tensor_fused = {
   .name = "tensor-fused",
   .number = 2,
+  .on_device = true,
   .idea = "a column times a row on the tensor cores; a warp keeps its samples and row sums in registers",
   .does_products = true,
   .accepts = accepts,
-  .prepare = convolve_tensor_products_prepare,
-  CONVOLVE_ON_DEVICE (tensor_fused),
+  .prepare = prepare,
+  .run = convolve_tensor_fused_run,
 };

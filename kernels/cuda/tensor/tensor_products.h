@@ -89,7 +89,7 @@ typedef struct
   int row[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE], column[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE];
 } ConvolveTensorProductsTaps;
 
-/* What accepts () leaves in plan->prepared, for prepare () and load (). */
+/* What accepts () leaves in plan->prepared. */
 typedef struct
 {
   ConvolveTensorProducts products;
@@ -228,8 +228,8 @@ size_t convolve_tensor_products_operands_size (const ConvolvePlan *plan, const C
 bool convolve_tensor_products_accept (const ConvolvePlan *plan, bool for_fused, ConvolveTensorProductsFound **found,
     const char **reason);
 
-/* prepare () of both variants: puts the operands for plan->prepared on the device. */
-ConvolveStatus convolve_tensor_products_prepare (ConvolvePlan *plan, ConvolveError *error);
+/* Puts the operands for plan->prepared on the device. */
+ConvolveStatus convolve_tensor_products_put (ConvolvePlan *plan, ConvolveError *error);
 
 #ifdef __cplusplus
 }

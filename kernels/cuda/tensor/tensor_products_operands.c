@@ -136,7 +136,7 @@ fill_columns (const ConvolvePlan *plan, const ConvolveTensorProductsFound *found
 }
 
 ConvolveStatus
-convolve_tensor_products_prepare (ConvolvePlan *plan, ConvolveError *error)
+convolve_tensor_products_put (ConvolvePlan *plan, ConvolveError *error)
 {
   const ConvolveTensorProductsFound *found = plan->prepared;
   const size_t size = convolve_tensor_products_operands_size (plan, &found->products);

@@ -47,12 +47,21 @@ accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
   return true;
 }
 
+static ConvolveStatus
+prepare (ConvolvePlan *plan, ConvolveError *error)
+{
+  ConvolveStatus status = convolve_tensor_products_put (plan, error);
+
+  return status == CONVOLVE_OK ? convolve_tensor_separable_load (plan, error) : status;
+}
+
 const ConvolveVariant convolve_variant_tensor_separable = {
   .name = "tensor-separable",
   .number = 3,
+  .on_device = true,
   .idea = "up to four products of a column and a row, as banded matrices on the tensor cores",
   .does_products = true,
   .accepts = accepts,
-  .prepare = convolve_tensor_products_prepare,
-  CONVOLVE_ON_DEVICE (tensor_separable),
+  .prepare = prepare,
+  .run = convolve_tensor_separable_run,
 };

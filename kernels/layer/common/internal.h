@@ -38,7 +38,7 @@ typedef struct
 
 /*
  * One row for each way to compute a layer, defined beside the code of the variant. convolve_layer_plan_new() calls
- * accepts(), prepare() and load() in this order, once for a plan; run() is called for every task.
+ * accepts() and then prepare(), once for a plan; run() is called for every task.
  */
 typedef struct ConvolveLayerVariant
 {
@@ -47,36 +47,39 @@ typedef struct ConvolveLayerVariant
   bool on_device;
   /* As of ConvolveVariant: exact, with the reason, and with what was found on the way. NULL: every layer. */
   bool (*accepts) (const ConvolveLayerPlan *plan, ConvolveFound *found, const char **reason);
-  /* Derives the rest on the host: plan->prepared is what accepts() found, or NULL. NULL: nothing to prepare. */
+  /*
+   * Derives the rest on the host: plan->prepared is what accepts() found, or NULL. Then, on a device, chooses kernels and
+   * sets their attributes. NULL: nothing to prepare.
+   */
   ConvolveStatus (*prepare) (ConvolveLayerPlan *plan, ConvolveError *error);
-  /* Chooses CUDA kernels and sets their attributes. NULL: nothing to load, or a build without CUDA. */
-  ConvolveStatus (*load) (ConvolveLayerPlan *plan, ConvolveError *error);
-  /* Frees what prepare() and load() made, also where either of them failed. NULL: nothing to free. */
+  /* Frees what prepare() made, also where that failed. NULL: nothing to free. */
   void (*clear) (ConvolveLayerPlan *plan);
   ConvolveStatus (*run) (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error);
   /* Whether run() also sets the task's filled channels. NULL: never, and the caller of run() sets these channels. */
   bool (*fills) (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job);
 } ConvolveLayerVariant;
 
-/* Declares the load() and run() of a variant that its .cu file defines, as CONVOLVE_DEVICE_FUNCTIONS does for masks. */
+/* The load() and run() of a variant's .cu file, as CONVOLVE_DEVICE_FUNCTIONS declares them for masks. */
+#define CONVOLVE_LAYER_LOAD(stem) convolve_layer_##stem##_load (ConvolveLayerPlan *plan, ConvolveError *error)
+#define CONVOLVE_LAYER_RUN(stem) \
+  convolve_layer_##stem##_run (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
+#if defined CONVOLVE_CUDA || defined __CUDACC__
 #define CONVOLVE_LAYER_DEVICE_FUNCTIONS(stem) \
-  CONVOLVE_EXTERN_C ConvolveStatus convolve_layer_##stem##_load (ConvolveLayerPlan *plan, ConvolveError *error); \
-  CONVOLVE_EXTERN_C ConvolveStatus convolve_layer_##stem##_run (const ConvolveLayerPlan *plan, \
-      const ConvolveLayerJob *job, ConvolveError *error)
-
-/*
- * The fields on_device, load and run of a CUDA variant's row, as CONVOLVE_ON_DEVICE sets them for masks: the variant's
- * own functions in a build with CUDA, none in a build without, and in the tests' fake device the fake's run().
- */
-#if defined CONVOLVE_RUN_LAYER_ON_DEVICE
-ConvolveStatus CONVOLVE_RUN_LAYER_ON_DEVICE (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
-    ConvolveError *error);
-#define CONVOLVE_LAYER_ON_DEVICE(stem) .on_device = true, .run = CONVOLVE_RUN_LAYER_ON_DEVICE
-#elif defined CONVOLVE_CUDA
-#define CONVOLVE_LAYER_ON_DEVICE(stem) \
-  .on_device = true, .load = convolve_layer_##stem##_load, .run = convolve_layer_##stem##_run
+  CONVOLVE_EXTERN_C ConvolveStatus CONVOLVE_LAYER_LOAD (stem); \
+  CONVOLVE_EXTERN_C ConvolveStatus CONVOLVE_LAYER_RUN (stem)
 #else
-#define CONVOLVE_LAYER_ON_DEVICE(stem) .on_device = true
+ConvolveStatus convolve_layer_run_without_cuda (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job,
+    ConvolveError *error);
+#define CONVOLVE_LAYER_DEVICE_FUNCTIONS(stem) \
+  static inline ConvolveStatus CONVOLVE_LAYER_LOAD (stem) \
+  { \
+    return CONVOLVE_OK; \
+  } \
+  static inline ConvolveStatus CONVOLVE_LAYER_RUN (stem) \
+  { \
+    return convolve_layer_run_without_cuda (plan, job, error); \
+  } \
+  extern const ConvolveLayerVariant convolve_layer_variant_##stem
 #endif
 
 /* Whether the variant can do the plan's layer. *reason is set where it cannot; found->block is NULL or the caller's. */

@@ -86,7 +86,7 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   ConvolveStatus status =
       convolve_layer_put (plan, weights, (size_t) planes * taps, layer->bias, layer->filters, error);
   free (weights);
-  return status;
+  return status == CONVOLVE_OK ? convolve_layer_blocked_load (plan, error) : status;
 }
 
 uint8_t *
@@ -118,10 +118,11 @@ fills (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job)
 const ConvolveLayerVariant convolve_layer_variant_blocked = {
   .name = "blocked",
   .number = 19,
+  .on_device = true,
   .idea = "up to 4 channels: each thread keeps 4 x 8 outputs of a filter, and the weights, in registers",
   .accepts = accepts,
   .prepare = prepare,
   .clear = convolve_layer_device_clear,
   .fills = fills,
-  CONVOLVE_LAYER_ON_DEVICE (blocked),
+  .run = convolve_layer_blocked_run,
 };

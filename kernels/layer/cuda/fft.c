@@ -66,7 +66,7 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   }
   free (weights);
   free (bias);
-  return status;
+  return status == CONVOLVE_OK ? convolve_layer_fft_load (plan, error) : status;
 }
 
 static void
@@ -84,9 +84,10 @@ clear (ConvolveLayerPlan *plan)
 const ConvolveLayerVariant convolve_layer_variant_fft = {
   .name = "fft",
   .number = 10,
+  .on_device = true,
   .idea = "kernels up to 33x33, by Fourier transforms of tiles and weights",
   .accepts = accepts,
   .prepare = prepare,
   .clear = clear,
-  CONVOLVE_LAYER_ON_DEVICE (fft),
+  .run = convolve_layer_fft_run,
 };

@@ -252,7 +252,7 @@ pack_weights (const ConvolveLayer *layer, const Geometry *geometry, const int *e
 
 /* Weights are packed; behind the biases come the scales of the filters, and behind these the offsets of the pairs. */
 static ConvolveStatus
-prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+put_weights (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
   const ConvolveLayerGemmShape shape = shape_of (layer);
@@ -261,7 +261,7 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   const Geometry *geometry = plan->prepared;
 
   if (plan->kernel == CONVOLVE_LAYER_GEMM_POINTWISE)
-    return convolve_layer_pointwise_prepare (plan, error);
+    return convolve_layer_pointwise_put (plan, error);
   size_t slices = (size_t) geometry->base.tiles.chunks * geometry->slices;
   size_t words = groups * slices * shape.filters * terms * LANES * WORDS;
   size_t pairs = (size_t) geometry->slices * PAIRS, bias_words = 2 * (size_t) layer->filters + pairs;
@@ -290,12 +290,21 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   return status;
 }
 
+static ConvolveStatus
+prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+{
+  ConvolveStatus status = put_weights (plan, error);
+
+  return status == CONVOLVE_OK ? convolve_layer_gemm_load (plan, error) : status;
+}
+
 const ConvolveLayerVariant convolve_layer_variant_gemm = {
   .name = "gemm",
   .number = 20,
+  .on_device = true,
   .idea = "implicit GEMM on tensor cores: filters times windows of the input, without an im2col matrix in memory",
   .accepts = accepts,
   .prepare = prepare,
   .clear = convolve_layer_device_clear,
-  CONVOLVE_LAYER_ON_DEVICE (gemm),
+  .run = convolve_layer_gemm_run,
 };

@@ -161,7 +161,7 @@ convolve_layer_pointwise_find (const ConvolveLayer *layer, ConvolveFound *found,
 
 /* Behind the biases come the factors of the sums. */
 ConvolveStatus
-convolve_layer_pointwise_prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+convolve_layer_pointwise_put (ConvolveLayerPlan *plan, ConvolveError *error)
 {
   const ConvolveLayer *layer = &plan->layer;
   size_t words = convolve_layer_pointwise_words (layer);

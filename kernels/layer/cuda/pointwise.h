@@ -89,7 +89,7 @@ void convolve_layer_pointwise_pack (const ConvolveLayer *layer, const int *expon
 
 /* The end of accepts(), and prepare(), load() and run() of gemm for such a layer. */
 bool convolve_layer_pointwise_find (const ConvolveLayer *layer, ConvolveFound *found, const char **reason);
-ConvolveStatus convolve_layer_pointwise_prepare (ConvolveLayerPlan *plan, ConvolveError *error);
+ConvolveStatus convolve_layer_pointwise_put (ConvolveLayerPlan *plan, ConvolveError *error);
 CONVOLVE_LAYER_DEVICE_FUNCTIONS (pointwise);
 
 #ifdef __cplusplus

@@ -33,12 +33,21 @@ accepts (const ConvolveLayerPlan *plan, ConvolveFound *found, const char **reaso
       && convolve_found_copy (found, &prepared, sizeof (prepared), reason);
 }
 
+static ConvolveStatus
+prepare (ConvolveLayerPlan *plan, ConvolveError *error)
+{
+  ConvolveStatus status = convolve_layer_put_plain (plan, error);
+
+  return status == CONVOLVE_OK ? convolve_layer_shared_load (plan, error) : status;
+}
+
 const ConvolveLayerVariant convolve_layer_variant_shared = {
   .name = "shared",
   .number = 22,
+  .on_device = true,
   .idea = "a block for a tile of outputs of one filter; its threads load the input under the tile to shared memory",
   .accepts = accepts,
-  .prepare = convolve_layer_put_plain,
+  .prepare = prepare,
   .clear = convolve_layer_device_clear,
-  CONVOLVE_LAYER_ON_DEVICE (shared),
+  .run = convolve_layer_shared_run,
 };

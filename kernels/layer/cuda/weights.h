@@ -27,7 +27,7 @@ typedef struct
 } ConvolveLayerTiles;
 
 /*
- * What plan->prepared begins with in every CUDA variant: accepts() sizes the tile, prepare() adds the weights, and load()
+ * What plan->prepared begins with in every CUDA variant: accepts() sizes the tile, and prepare() adds the weights and
  * the kernels. A variant that keeps more has a struct of its own, whose first member this is.
  */
 typedef struct
@@ -45,7 +45,7 @@ typedef struct
 ConvolveStatus convolve_layer_put (ConvolveLayerPlan *plan, const void *weights, size_t count, const float *bias,
     size_t bias_count, ConvolveError *error);
 
-/* prepare() of variants that read the weights in the order of ConvolveLayer. Errors: as convolve_layer_put(). */
+/* The same with the weights in the order of ConvolveLayer. Errors: as convolve_layer_put(). */
 ConvolveStatus convolve_layer_put_plain (ConvolveLayerPlan *plan, ConvolveError *error);
 
 /* Frees plan->prepared and the device memory that it owns; NULL and a part of it are allowed. */

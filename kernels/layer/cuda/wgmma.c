@@ -262,15 +262,16 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
   }
   free (packed);
   free (bias);
-  return status;
+  return status == CONVOLVE_OK ? convolve_layer_wgmma_load (plan, error) : status;
 }
 
 const ConvolveLayerVariant convolve_layer_variant_wgmma = {
   .name = "wgmma",
   .number = 23,
+  .on_device = true,
   .idea = "implicit GEMM by four warps at a time, whose tensor cores read weights and windows from shared memory",
   .accepts = accepts,
   .prepare = prepare,
   .clear = convolve_layer_device_clear,
-  CONVOLVE_LAYER_ON_DEVICE (wgmma),
+  .run = convolve_layer_wgmma_run,
 };

@@ -78,15 +78,16 @@ prepare (ConvolveLayerPlan *plan, ConvolveError *error)
                   * CONVOLVE_LAYER_WINOGRAD_POINTS);
   ConvolveStatus status = convolve_layer_put (plan, points, count, layer->bias, layer->filters, error);
   free (points);
-  return status;
+  return status == CONVOLVE_OK ? convolve_layer_winograd_load (plan, error) : status;
 }
 
 const ConvolveLayerVariant convolve_layer_variant_winograd = {
   .name = "winograd",
   .number = 21,
+  .on_device = true,
   .idea = "3x3 kernels: 2 x 2 outputs from 16 products instead of 36, between transforms of input and output",
   .accepts = accepts,
   .prepare = prepare,
   .clear = convolve_layer_device_clear,
-  CONVOLVE_LAYER_ON_DEVICE (winograd),
+  .run = convolve_layer_winograd_run,
 };

@@ -27,9 +27,6 @@
 #include "layer/cpu/cpu.h"
 #include "support/no_memory.h"
 
-ConvolveStatus fake_device_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
-ConvolveStatus fake_device_run_layer (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error);
-
 /* What is enqueued and not done: a frame's steps in their order, all done at the last moment. */
 typedef struct
 {
@@ -659,9 +656,9 @@ convolve_device_batch_clear (ConvolveBatch *batch)
   give_block (batch->memory);
 }
 
-/* run () of all device variants: see CONVOLVE_ON_DEVICE. */
+/* run () of all device variants. */
 ConvolveStatus
-fake_device_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+convolve_run_without_cuda (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   return enqueue (plan->device, "run", (Step){ .kind = RUN, .plan = plan, .plane = *plane }, error);
 }
@@ -672,9 +669,9 @@ convolve_layer_device_fill (const ConvolveLayerPlan *plan, const ConvolveLayerJo
   return enqueue (plan->device, "fill", (Step){ .kind = FILL, .layer = plan, .job = *job }, error);
 }
 
-/* run () of all device variants of layers: see CONVOLVE_LAYER_ON_DEVICE. A variant that fills channels does so here, too. */
+/* run () of all device variants of layers. A variant that fills channels does so here, too. */
 ConvolveStatus
-fake_device_run_layer (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
+convolve_layer_run_without_cuda (const ConvolveLayerPlan *plan, const ConvolveLayerJob *job, ConvolveError *error)
 {
   ConvolveStatus status =
       enqueue (plan->device, "run layer", (Step){ .kind = LAYER, .layer = plan, .job = *job }, error);
