@@ -6,8 +6,19 @@
 #include <gst/gst.h>
 
 #include "regions/patches.h"
+#include "regions/tracks.h"
 
 G_BEGIN_DECLS
+
+/* An object as its metadata has it. The numbers are not checked. */
+typedef struct
+{
+  const gchar *type;           /* interned, or NULL */
+  guint64 id;                  /* of the track that the object is related to, or GST_CUDA_CONVOLVE_NO_ID */
+  gdouble confidence;          /* NaN where nobody told */
+  gdouble x, y, width, height; /* a box in luma pixels */
+  gdouble angle;               /* by which the box is turned about its centre, in radians */
+} GstCudaConvolveObject;
 
 /* What is done with the metadata. A type is interned, and may be NULL. */
 typedef struct
@@ -15,9 +26,7 @@ typedef struct
   gpointer data;
   gint width, height; /* of the frame */
 
-  /* An object: a box in luma pixels, turned by the angle, in radians, about its centre. The numbers are not checked. */
-  void (*add_object) (gpointer data, const gchar *type, gdouble x, gdouble y, gdouble width, gdouble height,
-      gdouble angle);
+  void (*add_object) (gpointer data, const GstCudaConvolveObject *object);
   /* A part of a region in a mask of segmentation. */
   void (*add_part) (gpointer data, const gchar *type, const GstCudaConvolveBox *box);
   /* A mask that cannot be read, and why. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "regions/detections.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "regions/analytics.h"
@@ -270,16 +271,49 @@ gst_cuda_convolve_detections_end (GstCudaConvolveDetections *detections)
 
 /* --- metadata --- */
 
+/* A confidence of 0 is what writers leave who know none. */
 static void
-add_sighting (GstCudaConvolveDetections *detections, const GstCudaConvolveBox *box, const gchar *type, guint source)
+add_sighting (GstCudaConvolveDetections *detections, const GstCudaConvolveBox *box, const gchar *type, guint64 id,
+    gdouble confidence, guint source)
 {
-  gst_cuda_convolve_sightings_add (&detections->fresh, box, type, source, &detections->time.now);
+  const GstCudaConvolveSighting what = { .type = type,
+    .id = id,
+    .confidence = confidence > 0 && confidence <= 1 ? confidence : NAN,
+    .source = source,
+    .seen = detections->time.now };
+
+  gst_cuda_convolve_sightings_add (&detections->fresh, box, &what);
 }
 
 static gboolean
 is_full (const GstCudaConvolveDetections *detections)
 {
   return detections->fresh.boxes->len > MOST_READ;
+}
+
+/*
+ * The track of a region, as DL Streamer's trackers write it. The meta's own id is a number within one frame, where it is
+ * set at all, and says nothing of other frames.
+ */
+static guint64
+track_of (GstVideoRegionOfInterestMeta *region)
+{
+  const GstStructure *param = gst_video_region_of_interest_meta_get_param (region, "object_id");
+  gint id;
+
+  return param && gst_structure_get_int (param, "id", &id) && id > 0 ? (guint64) id : GST_CUDA_CONVOLVE_NO_ID;
+}
+
+/* The confidence of a region, as most detectors write it, or NaN. */
+static gdouble
+confidence_of (GstVideoRegionOfInterestMeta *region)
+{
+  const GstStructure *param = gst_video_region_of_interest_meta_get_param (region, "detection");
+  const GValue *value = param ? gst_structure_get_value (param, "confidence") : NULL;
+
+  if (value && G_VALUE_HOLDS_DOUBLE (value))
+    return g_value_get_double (value);
+  return value && G_VALUE_HOLDS_FLOAT (value) ? g_value_get_float (value) : NAN;
 }
 
 static gboolean
@@ -291,7 +325,7 @@ read_regions_of_interest (GstCudaConvolveDetections *detections, GstBuffer *buff
 
   while (!is_full (detections)
       && (meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
-    const GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
+    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
     const gchar *type = g_quark_to_string (region->roi_type);
     GstCudaConvolveBox box;
 
@@ -300,42 +334,42 @@ read_regions_of_interest (GstCudaConvolveDetections *detections, GstBuffer *buff
         && gst_cuda_convolve_box_read_unsigned (region->x, region->y, region->w, region->h, detections->width,
                detections->height, &box)
             == GST_CUDA_CONVOLVE_BOX_TAKEN)
-      add_sighting (detections, &box, type, SOURCE_ROI);
+      add_sighting (detections, &box, type, track_of (region), confidence_of (region), SOURCE_ROI);
   }
   return any;
 }
 
 static void
-refuse_object (GstCudaConvolveDetections *detections, const gchar *type, gdouble x, gdouble y, gdouble width,
-    gdouble height, gdouble angle)
+refuse_object (GstCudaConvolveDetections *detections, const GstCudaConvolveObject *object)
 {
-  g_autofree gchar *cure = type ? g_strdup_printf ("the type out with region-types=!%s", type)
-                                : g_strdup ("analytics out of region-sources");
+  g_autofree gchar *cure = object->type ? g_strdup_printf ("the type out with region-types=!%s", object->type)
+                                        : g_strdup ("analytics out of region-sources");
 
   detections->refused = TRUE;
   if (is_new_fault (detections, FAULT_OBJECT))
     detections->fault = g_strdup_printf (
         "region-sources: the object \"%s\" in a GstAnalyticsRelationMeta is no box: x %g, y %g, width %g, height %g, "
         "angle %g. The frame counts as one without metadata; mend the detector, or leave %s",
-        type ? type : "", x, y, width, height, angle, cure);
+        object->type ? object->type : "", object->x, object->y, object->width, object->height, object->angle, cure);
 }
 
 static void
-add_object (gpointer data, const gchar *type, gdouble x, gdouble y, gdouble width, gdouble height, gdouble angle)
+add_object (gpointer data, const GstCudaConvolveObject *object)
 {
   GstCudaConvolveDetections *detections = data;
   GstCudaConvolveBox box;
 
-  if (is_full (detections) || !is_wanted (detections, type))
+  if (is_full (detections) || !is_wanted (detections, object->type))
     return;
-  switch (gst_cuda_convolve_box_read_turned (x, y, width, height, angle, detections->width, detections->height, &box)) {
+  switch (gst_cuda_convolve_box_read_turned (object->x, object->y, object->width, object->height, object->angle,
+      detections->width, detections->height, &box)) {
     case GST_CUDA_CONVOLVE_BOX_TAKEN:
-      add_sighting (detections, &box, type, SOURCE_OBJECT);
+      add_sighting (detections, &box, object->type, object->id, object->confidence, SOURCE_OBJECT);
       break;
     case GST_CUDA_CONVOLVE_BOX_EMPTY:
       break;
     case GST_CUDA_CONVOLVE_BOX_REFUSED:
-      refuse_object (detections, type, x, y, width, height, angle);
+      refuse_object (detections, object);
       break;
   }
 }
@@ -346,7 +380,7 @@ add_part (gpointer data, const gchar *type, const GstCudaConvolveBox *box)
   GstCudaConvolveDetections *detections = data;
 
   if (!is_full (detections) && is_wanted (detections, type))
-    add_sighting (detections, box, type, SOURCE_SEGMENT);
+    add_sighting (detections, box, type, GST_CUDA_CONVOLVE_NO_ID, NAN, SOURCE_SEGMENT);
 }
 
 static void
@@ -369,9 +403,13 @@ take_frame (const GstCudaConvolveDetections *detections, GstCudaConvolveSighting
 {
   GstCudaConvolveRectangle frame = { 0, 0, detections->width, detections->height };
   GstCudaConvolveBox box = { frame, frame, FALSE };
+  const GstCudaConvolveSighting what = { .id = GST_CUDA_CONVOLVE_NO_ID,
+    .confidence = NAN,
+    .source = SOURCE_TOO_MANY,
+    .seen = *seen };
 
   gst_cuda_convolve_sightings_empty (sightings);
-  gst_cuda_convolve_sightings_add (sightings, &box, NULL, SOURCE_TOO_MANY, seen);
+  gst_cuda_convolve_sightings_add (sightings, &box, &what);
 }
 
 static void

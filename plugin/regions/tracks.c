@@ -12,6 +12,7 @@ typedef struct
   guint64 frame; /* that had the earlier region last */
   gdouble fit;   /* the common share of what both cover */
   guint held, fresh;
+  gboolean is_certain; /* both have one id */
 } Pair;
 
 struct _GstCudaConvolveTracks
@@ -20,6 +21,7 @@ struct _GstCudaConvolveTracks
 
   /* Of the frame that is compared, kept for their memory. */
   GArray *order;        /* guint, indices */
+  GArray *ids[2];       /* guint, indices of regions with an id, of earlier ones and of new ones */
   GArray *pairs;        /* Pair */
   GHashTable *followed; /* tracks that have a successor */
 };
@@ -61,27 +63,32 @@ are_equal (const GstCudaConvolveRectangle *a, const GstCudaConvolveRectangle *b)
 
 /* The last sighting, where the box is one more part of its region; otherwise NULL. */
 static GstCudaConvolveSighting *
-find_region (GstCudaConvolveSightings *sightings, const GstCudaConvolveBox *box, const gchar *type, guint source)
+find_region (GstCudaConvolveSightings *sightings, const GstCudaConvolveBox *box, const GstCudaConvolveSighting *what)
 {
   GstCudaConvolveSighting *last;
 
   if (!box->is_part || sightings->sightings->len == 0)
     return NULL;
   last = get (sightings, sightings->sightings->len - 1);
-  return last->type == type && last->source == source && are_equal (&last->region, &box->region) ? last : NULL;
+  return last->type == what->type && last->id == what->id && last->source == what->source
+          && are_equal (&last->region, &box->region)
+      ? last
+      : NULL;
 }
 
 void
-gst_cuda_convolve_sightings_add (GstCudaConvolveSightings *sightings, const GstCudaConvolveBox *box, const gchar *type,
-    guint source, const GstCudaConvolveMoment *seen)
+gst_cuda_convolve_sightings_add (GstCudaConvolveSightings *sightings, const GstCudaConvolveBox *box,
+    const GstCudaConvolveSighting *what)
 {
-  GstCudaConvolveSighting *region = find_region (sightings, box, type, source);
+  GstCudaConvolveSighting *region = find_region (sightings, box, what);
   GstCudaConvolveSighting sighting = { .region = box->region,
-    .type = type,
-    .source = source,
+    .type = what->type,
+    .id = what->id,
+    .confidence = what->confidence,
+    .source = what->source,
     .first_box = sightings->boxes->len,
     .n_boxes = 1,
-    .seen = *seen };
+    .seen = what->seen };
 
   if (region)
     region->n_boxes++;
@@ -132,6 +139,8 @@ gst_cuda_convolve_tracks_new (void)
   GstCudaConvolveTracks *tracks = g_new0 (GstCudaConvolveTracks, 1);
 
   tracks->order = g_array_new (FALSE, FALSE, sizeof (guint));
+  for (guint i = 0; i < G_N_ELEMENTS (tracks->ids); i++)
+    tracks->ids[i] = g_array_new (FALSE, FALSE, sizeof (guint));
   tracks->pairs = g_array_new (FALSE, FALSE, sizeof (Pair));
   tracks->followed = g_hash_table_new (NULL, NULL);
   return tracks;
@@ -141,6 +150,8 @@ void
 gst_cuda_convolve_tracks_free (GstCudaConvolveTracks *tracks)
 {
   g_array_unref (tracks->order);
+  for (guint i = 0; i < G_N_ELEMENTS (tracks->ids); i++)
+    g_array_unref (tracks->ids[i]);
   g_array_unref (tracks->pairs);
   g_hash_table_unref (tracks->followed);
   g_free (tracks);
@@ -167,10 +178,25 @@ are_alike (const GstCudaConvolveSighting *a, const GstCudaConvolveSighting *b)
       && (a->type == b->type || (a->type && b->type && g_ascii_strcasecmp (a->type, b->type) == 0));
 }
 
+static gboolean
+have_other_ids (const GstCudaConvolveSighting *a, const GstCudaConvolveSighting *b)
+{
+  return a->id != b->id && a->id != GST_CUDA_CONVOLVE_NO_ID && b->id != GST_CUDA_CONVOLVE_NO_ID;
+}
+
 static gint
 compare_numbers (gdouble a, gdouble b)
 {
   return a < b ? -1 : a > b;
+}
+
+/* By the kind of metadata, and the id. */
+static gint
+compare_ids (const GstCudaConvolveSighting *a, const GstCudaConvolveSighting *b)
+{
+  gint order = (a->source > b->source) - (a->source < b->source);
+
+  return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
 }
 
 /* By the region, so that equal ones are neighbours, and the left edge first. */
@@ -185,7 +211,7 @@ compare_regions (gconstpointer left, gconstpointer right, gpointer data)
   for (guint i = 0; i < G_N_ELEMENTS (one) && order == 0; i++)
     order = compare_numbers (one[i], two[i]);
   if (order == 0)
-    order = (a->source > b->source) - (a->source < b->source);
+    order = compare_ids (a, b);
   return order != 0 ? order : g_strcmp0 (a->type, b->type);
 }
 
@@ -260,21 +286,74 @@ add_pairs (GstCudaConvolveTracks *tracks, const GstCudaConvolveSightings *held, 
     }
     pair.frame = before->seen.frame;
     pair.fit = find_fit (&before->region, region);
-    if (pair.fit > 0 && are_alike (before, after))
+    if (pair.fit > 0 && are_alike (before, after) && !have_other_ids (before, after))
       g_array_append_val (tracks->pairs, pair);
   }
 }
 
+static gint
+compare_indices_by_id (gconstpointer left, gconstpointer right, gpointer data)
+{
+  return compare_ids (get (data, *(const guint *) left), get (data, *(const guint *) right));
+}
+
+static void
+sort_ids (GArray *ids, GstCudaConvolveSightings *sightings)
+{
+  g_array_set_size (ids, 0);
+  for (guint i = 0; i < sightings->sightings->len; i++)
+    if (!get (sightings, i)->is_replaced && get (sightings, i)->id != GST_CUDA_CONVOLVE_NO_ID)
+      g_array_append_val (ids, i);
+  g_array_sort_with_data (ids, compare_indices_by_id, sightings);
+}
+
+/* How many regions have the id of the one at place first of the sorted list. */
+static guint
+count_id (const GArray *ids, const GstCudaConvolveSightings *sightings, guint first)
+{
+  const GstCudaConvolveSighting *region = get (sightings, g_array_index (ids, guint, first));
+  guint n = 1;
+
+  while (first + n < ids->len && compare_ids (region, get (sightings, g_array_index (ids, guint, first + n))) == 0)
+    n++;
+  return n;
+}
+
+/* Adds the pairs of regions that have one id, which nobody else has. */
+static void
+add_certain_pairs (GstCudaConvolveTracks *tracks, GstCudaConvolveSightings *held, GstCudaConvolveSightings *fresh)
+{
+  guint i = 0, k = 0;
+
+  sort_ids (tracks->ids[0], held);
+  sort_ids (tracks->ids[1], fresh);
+  while (i < tracks->ids[0]->len && k < tracks->ids[1]->len) {
+    Pair pair = { .held = g_array_index (tracks->ids[0], guint, i),
+      .fresh = g_array_index (tracks->ids[1], guint, k),
+      .is_certain = TRUE };
+    const GstCudaConvolveSighting *before = get (held, pair.held), *after = get (fresh, pair.fresh);
+    guint n_held = count_id (tracks->ids[0], held, i), n_fresh = count_id (tracks->ids[1], fresh, k);
+    gint order = compare_ids (before, after);
+
+    if (order == 0 && n_held == 1 && n_fresh == 1 && are_alike (before, after))
+      g_array_append_val (tracks->pairs, pair);
+    i += order <= 0 ? n_held : 0;
+    k += order >= 0 ? n_fresh : 0;
+  }
+}
+
 /*
- * What was seen last comes first: it is where the face just was. Then the best fit, and then the order of the lists, so
- * that results do not depend on the sort.
+ * One id comes first. What was seen last is next: it is where the face just was. Then the best fit, and then the order
+ * of the lists, so that results do not depend on the sort.
  */
 static gint
 compare_pairs (gconstpointer left, gconstpointer right)
 {
   const Pair *a = left, *b = right;
-  gint order = (a->frame < b->frame) - (a->frame > b->frame);
+  gint order = b->is_certain - a->is_certain;
 
+  if (order == 0)
+    order = (a->frame < b->frame) - (a->frame > b->frame);
   if (order == 0)
     order = compare_numbers (b->fit, a->fit);
   if (order == 0)
@@ -288,6 +367,7 @@ find_pairs (GstCudaConvolveTracks *tracks, GstCudaConvolveSightings *held, GstCu
   guint tests = 0;
 
   g_array_set_size (tracks->pairs, 0);
+  add_certain_pairs (tracks, held, fresh);
   sort_regions (tracks, held);
   for (guint i = 0; i < fresh->sightings->len; i++)
     if (!get (fresh, i)->is_replaced)
@@ -313,6 +393,7 @@ choose_partners (GstCudaConvolveTracks *tracks, GstCudaConvolveSightings *held, 
     before->partner = 1 + pair->fresh;
     after->partner = 1 + pair->held;
     before->is_replaced = TRUE;
+    after->is_certain = pair->is_certain;
     /* Two regions of one frame are two tracks. */
     if (g_hash_table_add (tracks->followed, GUINT_TO_POINTER (before->track)))
       after->track = before->track;
@@ -329,7 +410,8 @@ keep_doubtful (GstCudaConvolveTracks *tracks, GstCudaConvolveSightings *held, Gs
     const Pair *pair = &g_array_index (pairs, Pair, i);
     const GstCudaConvolveSighting *other = get (held, pair->held), *after = get (fresh, pair->fresh);
 
-    if (after->partner && !g_hash_table_contains (tracks->followed, GUINT_TO_POINTER (other->track)))
+    if (after->partner && !after->is_certain
+        && !g_hash_table_contains (tracks->followed, GUINT_TO_POINTER (other->track)))
       get (held, after->partner - 1)->is_replaced = FALSE;
   }
 }

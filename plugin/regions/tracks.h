@@ -8,16 +8,22 @@
 
 G_BEGIN_DECLS
 
+/* The id of a region that no tracker numbered. */
+#define GST_CUDA_CONVOLVE_NO_ID G_MAXUINT64
+
 /* A region from metadata: a face, or all parts of a person in a mask of segmentation. */
 typedef struct
 {
   GstCudaConvolveRectangle region; /* around all of its boxes */
   const gchar *type;               /* interned, or NULL */
+  guint64 id;                      /* the tracker's number of the region, or GST_CUDA_CONVOLVE_NO_ID */
+  gdouble confidence;              /* above 0, and up to 1; NaN where nobody told */
   guint source;                    /* a number for each kind of metadata */
   guint first_box, n_boxes;        /* in the list of boxes */
   GstCudaConvolveMoment seen;      /* the last frame that had the region */
   guint track;          /* which face this is, as far as known; a successor has the number of the region before */
   guint partner;        /* while frames are compared: 1 + the index of the region before or after, or 0 */
+  gboolean is_certain;  /* the partner has the same id */
   gboolean is_replaced; /* does not count any more */
 } GstCudaConvolveSighting;
 
@@ -31,9 +37,12 @@ void gst_cuda_convolve_sightings_init (GstCudaConvolveSightings *sightings);
 void gst_cuda_convolve_sightings_clear (GstCudaConvolveSightings *sightings);
 void gst_cuda_convolve_sightings_empty (GstCudaConvolveSightings *sightings);
 
-/* Adds a box. A part that follows a part of the same region, type and source belongs to the sighting of that part. */
+/*
+ * Adds a box, with the type, id, confidence, source and moment of what. A part that follows a part of the same region,
+ * type, id and source belongs to the sighting of that part.
+ */
 void gst_cuda_convolve_sightings_add (GstCudaConvolveSightings *sightings, const GstCudaConvolveBox *box,
-    const gchar *type, guint source, const GstCudaConvolveMoment *seen);
+    const GstCudaConvolveSighting *what);
 
 /* Adds a sighting of other sightings, with its boxes. */
 void gst_cuda_convolve_sightings_copy (GstCudaConvolveSightings *sightings, const GstCudaConvolveSightings *from,
@@ -55,6 +64,10 @@ void gst_cuda_convolve_tracks_free (GstCudaConvolveTracks *tracks);
  * where a quarter of what the two cover is common to both. So a face may move by half of its width from frame to frame,
  * and its box may double in width and height; a plate does not take the place of its car. Each region replaces one
  * earlier region at most. Those that were seen last come first, and among them the best overlap.
+ *
+ * Ids of a tracker come before that. A region takes the place of the one with its id, type and source, wherever the two
+ * lie, and never the place of one with another id. An id that two regions of a frame and a source share says nothing of
+ * where either of them went.
  *
  * A region and its successors are one track. Where a region could be the successor of two tracks, and no other region
  * follows the one that it did not replace, nobody knows which of two faces the region is. Both earlier ones stay then:

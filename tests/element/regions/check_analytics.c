@@ -68,6 +68,54 @@ GST_START_TEST (objects)
 }
 GST_END_TEST;
 
+/* A face that jumps across the frame is one face where both objects are related to one track. */
+GST_START_TEST (tracked_objects)
+{
+  static const struct
+  {
+    GstAnalyticsRelTypes relation;
+    guint64 id[2];
+    gboolean followed;
+  } rows[] = { { GST_ANALYTICS_REL_TYPE_RELATE_TO, { 0, 0 }, TRUE },
+    { GST_ANALYTICS_REL_TYPE_RELATE_TO, { 3, 4 }, FALSE }, { GST_ANALYTICS_REL_TYPE_IS_PART_OF, { 3, 3 }, FALSE },
+    { GST_ANALYTICS_REL_TYPE_NONE, { 3, 3 }, FALSE } };
+  GstVideoInfo info = info_of ("GRAY8", 100, 80);
+
+  for (guint row = 0; row < G_N_ELEMENTS (rows); row++) {
+    GstHarness *harness = harness_new_for (FILL, &info);
+
+    for (guint i = 0; i < 2; i++) {
+      GstBuffer *buffer = grey_frame (&info, i * 40 * GST_MSECOND);
+      GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta (buffer);
+      GstAnalyticsTrackingMtd track;
+      GstAnalyticsODMtd object;
+
+      fail_unless (gst_analytics_relation_meta_add_od_mtd (relations, g_quark_from_string ("face"), 60 * i, 0, 20, 80,
+          0.9, &object));
+      fail_unless (gst_analytics_relation_meta_add_tracking_mtd (relations, rows[row].id[i], 0, &track));
+      fail_unless (gst_analytics_relation_meta_set_relation (relations, rows[row].relation, object.id, track.id));
+      /* Without a successor the box before stays, too. */
+      if (i == 0)
+        expect_box (harness, buffer, 0, 0, 20, 80);
+      else if (rows[row].followed)
+        expect_box (harness, buffer, 60, 0, 20, 80);
+      else {
+        guint8 *samples;
+        gsize size;
+
+        push_ok (harness, buffer);
+        buffer = gst_harness_pull (harness);
+        gst_buffer_extract_dup (buffer, 0, -1, (gpointer *) &samples, &size);
+        fail_unless (samples[0] == 0 && samples[40] == 128 && samples[60] == 0, "row %u", row);
+        gst_buffer_unref (buffer);
+        g_free (samples);
+      }
+    }
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
 /* Relations without an object tell that the detector is there and found nothing. */
 GST_START_TEST (nothing_found)
 {
@@ -455,6 +503,7 @@ analytics_suite (void)
   TCase *tc = tcase_create ("analytics");
 
   tcase_add_test (tc, objects);
+  tcase_add_test (tc, tracked_objects);
   tcase_add_test (tc, nothing_found);
   tcase_add_test (tc, over_edges);
   tcase_add_test (tc, refused_objects);

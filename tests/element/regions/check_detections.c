@@ -16,19 +16,18 @@
 /* The object that every frame has, or none without a type; and whether there is a bad mask. */
 static struct
 {
-  const gchar *type;
-  gdouble x, y, width, height, angle;
+  GstCudaConvolveObject object;
   gboolean has_bad_mask;
 } played;
 
 gboolean
 gst_cuda_convolve_analytics_read (GstBuffer *buffer, const GstCudaConvolveAnalyticsReader *reader)
 {
-  if (played.type)
-    reader->add_object (reader->data, played.type, played.x, played.y, played.width, played.height, played.angle);
+  if (played.object.type)
+    reader->add_object (reader->data, &played.object);
   if (played.has_bad_mask)
     reader->refuse_mask (reader->data, "it is bad");
-  return played.type || played.has_bad_mask;
+  return played.object.type || played.has_bad_mask;
 }
 
 gboolean
@@ -335,15 +334,30 @@ GST_END_TEST;
 
 /* --- regions that replace each other --- */
 
+#define NO_ID GST_CUDA_CONVOLVE_NO_ID
+
+static GstCudaConvolveSighting
+what_is (const gchar *type, guint64 id, guint source)
+{
+  return (GstCudaConvolveSighting){ .type = type, .id = id, .confidence = NAN, .source = source, .seen = { 0, 1 } };
+}
+
+static void
+add_box_with_id (GstCudaConvolveSightings *sightings, const gchar *type, guint64 id, guint source, gdouble x, gdouble y,
+    gdouble width, gdouble height)
+{
+  GstCudaConvolveRectangle area = { x, y, width, height };
+  GstCudaConvolveBox box = { area, area, FALSE };
+  GstCudaConvolveSighting what = what_is (type, id, source);
+
+  gst_cuda_convolve_sightings_add (sightings, &box, &what);
+}
+
 static void
 add_box (GstCudaConvolveSightings *sightings, const gchar *type, guint source, gdouble x, gdouble y, gdouble width,
     gdouble height)
 {
-  GstCudaConvolveRectangle area = { x, y, width, height };
-  GstCudaConvolveBox box = { area, area, FALSE };
-  GstCudaConvolveMoment seen = { 0, 1 };
-
-  gst_cuda_convolve_sightings_add (sightings, &box, type, source, &seen);
+  add_box_with_id (sightings, type, NO_ID, source, x, y, width, height);
 }
 
 static GstCudaConvolveSighting *
@@ -497,12 +511,133 @@ GST_START_TEST (two_tracks)
 }
 GST_END_TEST;
 
+/* --- ids of a tracker --- */
+
+/* Which of two earlier regions are replaced, as bits. Rows with a type of NULL are left out. */
+typedef struct
+{
+  const gchar *type;
+  guint64 id;
+  gdouble x;
+} Tracked;
+
+static void
+add_tracked (GstCudaConvolveSightings *sightings, const Tracked *regions, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    if (regions[i].type)
+      add_box_with_id (sightings, regions[i].type, regions[i].id, 1, regions[i].x, 0, 20, 20);
+}
+
+GST_START_TEST (ids)
+{
+  static const struct
+  {
+    Tracked held[2], fresh[2];
+    guint replaced; /* of held, as bits */
+  } rows[] = {
+    /* One id, wherever the region lies; another id, and regions of which one has none. */
+    { { { "face", 5, 0 } }, { { "face", 5, 500 } }, 1 },
+    { { { "face", 0, 0 } }, { { "face", 0, 500 } }, 1 },
+    { { { "face", 5, 0 } }, { { "face", 6, 1 } }, 0 },
+    { { { "face", 5, 0 } }, { { "face", NO_ID, 1 } }, 1 },
+    { { { "face", NO_ID, 0 } }, { { "face", 5, 1 } }, 1 },
+    { { { "face", 5, 0 } }, { { "face", NO_ID, 500 } }, 0 },
+    { { { "face", NO_ID, 0 } }, { { "face", NO_ID, 500 } }, 0 },
+    { { { "face", 5, 0 } }, { { "person", 5, 0 } }, 0 },
+    /* The id decides between two, and leaves no doubt. */
+    { { { "face", 5, 0 }, { "face", 6, 100 } }, { { "face", 6, 0 } }, 2 },
+    { { { "face", 5, 0 }, { "face", 6, 100 } }, { { "face", 6, 0 }, { "face", 5, 100 } }, 3 },
+    { { { "face", NO_ID, 0 }, { "face", 5, 2 } }, { { "face", 5, 1 } }, 2 },
+    { { { "face", NO_ID, 0 }, { "face", NO_ID, 2 } }, { { "face", 5, 1 } }, 0 },
+    /* An id that two regions share says nothing: the overlap decides. */
+    { { { "face", 5, 0 }, { "face", 5, 100 } }, { { "face", 5, 500 } }, 0 },
+    { { { "face", 5, 0 }, { "face", 5, 100 } }, { { "face", 5, 101 } }, 2 },
+    { { { "face", 5, 0 } }, { { "face", 5, 300 }, { "face", 5, 500 } }, 0 },
+    { { { "face", 5, 0 } }, { { "face", 5, 300 }, { "face", 5, 1 } }, 1 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstCudaConvolveTracks *tracks = gst_cuda_convolve_tracks_new ();
+    GstCudaConvolveSightings held, fresh;
+
+    gst_cuda_convolve_sightings_init (&held);
+    gst_cuda_convolve_sightings_init (&fresh);
+    add_tracked (&held, rows[i].held, 2);
+    add_tracked (&fresh, rows[i].fresh, 2);
+    for (guint k = 0; k < held.sightings->len; k++)
+      sighting (&held, k)->track = 1000 + k;
+    gst_cuda_convolve_tracks_match (tracks, &held, &fresh);
+    for (guint k = 0; k < held.sightings->len; k++)
+      fail_unless_equals_int (sighting (&held, k)->is_replaced, rows[i].replaced >> k & 1);
+    gst_cuda_convolve_sightings_clear (&held);
+    gst_cuda_convolve_sightings_clear (&fresh);
+    gst_cuda_convolve_tracks_free (tracks);
+  }
+}
+GST_END_TEST;
+
+/* How many regions have that id. */
+static guint
+count_id (GstCudaConvolveSightings *sightings, guint64 id)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < sightings->sightings->len; i++)
+    n += sighting (sightings, i)->id == id;
+  return n;
+}
+
+/* Random regions: an id that is one region's alone decides, and no region follows one with another id. */
+GST_START_TEST (random_ids)
+{
+  const gchar *wanted = g_getenv ("CUDACONVOLVE_SEED");
+  guint32 seed = wanted ? g_ascii_strtoull (wanted, NULL, 10) : g_random_int ();
+  CheckRandom random;
+  guint decided = 0;
+
+  check_random_init (&random, seed, 0);
+  for (guint round = 0; round < 300; round++) {
+    GstCudaConvolveTracks *tracks = gst_cuda_convolve_tracks_new ();
+    GstCudaConvolveSightings lists[2], *held = &lists[0], *fresh = &lists[1];
+
+    for (guint k = 0; k < 2; k++) {
+      gst_cuda_convolve_sightings_init (&lists[k]);
+      for (guint i = 0; i < 12; i++)
+        add_box_with_id (&lists[k], "face",
+            check_random_range (&random, 0, 2) == 0 ? NO_ID : (guint64) check_random_range (&random, 0, 15), 1,
+            check_random_range (&random, 0, 60), 0, check_random_range (&random, 5, 20), 10);
+    }
+    gst_cuda_convolve_tracks_match (tracks, held, fresh);
+    for (guint i = 0; i < 12; i++)
+      for (guint k = 0; k < 12; k++) {
+        const GstCudaConvolveSighting *before = sighting (held, i), *after = sighting (fresh, k);
+        gboolean known = before->id != NO_ID && after->id != NO_ID;
+        gboolean certain =
+            known && before->id == after->id && count_id (held, before->id) == 1 && count_id (fresh, after->id) == 1;
+
+        if (certain)
+          fail_unless (before->is_replaced && before->partner == 1 + k && after->partner == 1 + i,
+              "CUDACONVOLVE_SEED=%u, round %u: %u and %u have one id, and are not one", seed, round, i, k);
+        if (known && before->id != after->id)
+          fail_unless (before->partner != 1 + k && after->partner != 1 + i,
+              "CUDACONVOLVE_SEED=%u, round %u: %u and %u have two ids, and are one", seed, round, i, k);
+        decided += certain;
+      }
+    gst_cuda_convolve_sightings_clear (held);
+    gst_cuda_convolve_sightings_clear (fresh);
+    gst_cuda_convolve_tracks_free (tracks);
+  }
+  fail_unless (decided > 100, "%u", decided);
+}
+GST_END_TEST;
+
 /* The parts of a region in a mask are one thing, which moves with all of its parts. */
 GST_START_TEST (parts)
 {
   GstCudaConvolveTracks *tracks = gst_cuda_convolve_tracks_new ();
   GstCudaConvolveSightings held, fresh, copy;
-  GstCudaConvolveMoment seen = { 0, 1 };
+  const GstCudaConvolveSighting person = what_is ("person", NO_ID, 1);
 
   gst_cuda_convolve_sightings_init (&held);
   gst_cuda_convolve_sightings_init (&fresh);
@@ -511,13 +646,13 @@ GST_START_TEST (parts)
     GstCudaConvolveBox box = { { 0, 10 * i, 10, 10 }, { 0, 0, 10, 30 }, TRUE };
     GstCudaConvolveBox other = { { 50, 20 * i, 5, 10 }, { 50, 0, 10, 60 }, TRUE };
 
-    gst_cuda_convolve_sightings_add (&held, &box, "person", 1, &seen);
-    gst_cuda_convolve_sightings_add (&fresh, &other, "person", 1, &seen);
+    gst_cuda_convolve_sightings_add (&held, &box, &person);
+    gst_cuda_convolve_sightings_add (&fresh, &other, &person);
   }
   for (guint i = 0; i < 2; i++) {
     GstCudaConvolveBox box = { { 2, 10 * i, 10, 10 }, { 2, 0, 10, 30 }, TRUE };
 
-    gst_cuda_convolve_sightings_add (&fresh, &box, "person", 1, &seen);
+    gst_cuda_convolve_sightings_add (&fresh, &box, &person);
   }
   fail_unless_equals_int (held.sightings->len, 1);
   fail_unless_equals_int (fresh.sightings->len, 2);
@@ -600,6 +735,40 @@ GST_START_TEST (twice)
 }
 GST_END_TEST;
 
+/* A region jumps across the frame. It is one region where "object_id" says so, and not where the meta's own id does. */
+GST_START_TEST (ids_of_regions_of_interest)
+{
+  static const struct
+  {
+    gint id[2], meta_id;
+    guint found;
+  } rows[] = { { { 5, 5 }, 0, 1 }, { { 5, 6 }, 0, 2 }, { { 0, 0 }, 0, 2 }, { { -1, -1 }, 0, 2 }, { { 0, 0 }, 5, 2 } };
+
+  for (guint row = 0; row < G_N_ELEMENTS (rows); row++) {
+    Play play;
+
+    play_init (&play, GST_SECOND);
+    for (guint i = 0; i < 2; i++) {
+      g_autoptr (GstBuffer) buffer = gst_buffer_new ();
+      GstVideoRegionOfInterestMeta *region =
+          gst_buffer_add_video_region_of_interest_meta (buffer, "face", 60 * i, 0, 10, 10);
+      const GArray *found;
+      gboolean lost;
+
+      region->id = rows[row].meta_id;
+      if (rows[row].id[i] != 0)
+        gst_video_region_of_interest_meta_add_param (region,
+            gst_structure_new ("object_id", "id", G_TYPE_INT, rows[row].id[i], NULL));
+      GST_BUFFER_PTS (buffer) = i * 40 * GST_MSECOND;
+      gst_cuda_convolve_detections_advance (play.detections, &play.segment, buffer, &play.info);
+      found = gst_cuda_convolve_detections_find (play.detections, buffer, &play.info, &lost);
+      fail_unless (found->len == (i == 0 ? 1 : rows[row].found), "row %u: %u", row, found->len);
+    }
+    gst_cuda_convolve_detections_free (play.detections);
+  }
+}
+GST_END_TEST;
+
 static const GArray *
 play_object (Play *play, const gchar *type, gdouble x, gdouble height, gdouble angle, gboolean lost)
 {
@@ -607,12 +776,14 @@ play_object (Play *play, const gchar *type, gdouble x, gdouble height, gdouble a
   const GArray *found;
   gboolean is_lost;
 
-  played.type = type;
-  played.x = x;
-  played.y = 10;
-  played.width = 20;
-  played.height = height;
-  played.angle = angle;
+  played.object = (GstCudaConvolveObject){ .type = type,
+    .id = GST_CUDA_CONVOLVE_NO_ID,
+    .confidence = NAN,
+    .x = x,
+    .y = 10,
+    .width = 20,
+    .height = height,
+    .angle = angle };
   GST_BUFFER_PTS (buffer) = play->frames++ * 40 * GST_MSECOND;
   gst_cuda_convolve_detections_advance (play->detections, &play->segment, buffer, &play->info);
   found = gst_cuda_convolve_detections_find (play->detections, buffer, &play->info, &is_lost);
@@ -727,8 +898,11 @@ detections_suite (void)
   tcase_add_test (tc, many);
   tcase_add_test (tc, search);
   tcase_add_test (tc, two_tracks);
+  tcase_add_test (tc, ids);
+  tcase_add_test (tc, random_ids);
   tcase_add_test (tc, parts);
   tcase_add_test (tc, twice);
+  tcase_add_test (tc, ids_of_regions_of_interest);
   tcase_add_test (tc, refused_metadata);
   tcase_add_test (tc, endless_hold);
   tcase_add_test (tc, missing_type);
