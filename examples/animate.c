@@ -278,7 +278,7 @@ int
 main (int argc, char **argv)
 {
   GstElement *pipeline, *convolve, *file;
-  Result film = { NULL };
+  Result film = { 0 };
   const char *property = "sigma";
   double from = 0.5, to = 12;
   GstClockTime duration;

@@ -159,7 +159,7 @@ clear (Result *result)
       begun[i] = NULL;
   g_free (result->target);
   g_free (result->part);
-  *result = (Result){ NULL };
+  *result = (Result){ 0 };
 }
 
 gboolean

@@ -147,7 +147,7 @@ GST_START_TEST (test_strips)
     g_autofree gchar *tall = g_strdup_printf ("boundary=%s mask=motion:90 mask-width=201", check_boundary_name (i));
 
     check_same (small, formats[i % 3], i % (FRAME_MEMORIES + 1), NULL);
-    check_same (tall, "RGBA", FRAME_PLAIN, NULL);
+    check_same (tall, "GRAY8", FRAME_PLAIN, NULL);
   }
   for (FrameLayout layout = FRAME_PLAIN; layout <= FRAME_MEMORIES; layout++)
     check_same ("mask=emboss", "AYUV", layout, NULL);
