@@ -13,7 +13,7 @@ typedef enum
   CONVOLVE_PROPS_ERROR_MASK,    /* a property that gives the mask: unknown preset, bad number, bad shape, bad file */
   CONVOLVE_PROPS_ERROR_NUMBER,  /* a number beside the mask, such as mask-width or bias, alone or with the mask */
   CONVOLVE_PROPS_ERROR_LAYER,   /* the file of location, or a property of the layer */
-  CONVOLVE_PROPS_ERROR_REGIONS, /* regions or region-types, or region-strength with a mask that takes none */
+  CONVOLVE_PROPS_ERROR_REGIONS, /* regions, region-types or region-ids, or region-strength with a mask that takes none */
   CONVOLVE_PROPS_ERROR_NO_MEMORY
 } ConvolvePropsError;
 

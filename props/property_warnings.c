@@ -93,6 +93,10 @@ add_semicolon (const ConvolveRegionSettings *region, GPtrArray *sentences)
         g_strdup (
             "region-types: names are split by a comma, as in face,plate; a semicolon, a bar or a new line counts as "
             "a part of a name, so no region may be of these types"));
+  if (region->ids && strpbrk (region->ids, ";|\n"))
+    g_ptr_array_add (sentences,
+        g_strdup ("region-ids: ids and names are split by a comma, as in 7,12; a semicolon, a bar or a new line counts "
+                  "as a part of a name, so no region may have this name"));
 }
 
 /* --- effects that can be undone --- */

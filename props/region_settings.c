@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "region_settings.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ convolve_region_settings_copy (ConvolveRegionSettings *to, const ConvolveRegionS
   *to = *from;
   to->regions = g_strdup (from->regions);
   to->types = g_strdup (from->types);
+  to->ids = g_strdup (from->ids);
 }
 
 void
@@ -24,6 +26,7 @@ convolve_region_settings_clear (ConvolveRegionSettings *settings)
 {
   g_clear_pointer (&settings->regions, g_free);
   g_clear_pointer (&settings->types, g_free);
+  g_clear_pointer (&settings->ids, g_free);
 }
 
 /* Between -1 and 0 lies nothing, and GLib newer than 2.74 lets NaN pass. */
@@ -117,13 +120,15 @@ convolve_region_settings_effect (const ConvolveRegionSettings *settings)
 gboolean
 convolve_region_settings_check (const ConvolveRegionSettings *settings, const ConvolveSettings *mask, GError **error)
 {
-  g_autoptr (GArray) boxes = NULL;
+  g_autoptr (GArray) boxes = NULL, identities = NULL;
   g_auto (GStrv) types = NULL;
   ConvolveSettings copy;
   gboolean ok;
 
   if (!check_strength (settings->strength, error) || !convolve_region_settings_boxes (settings, &boxes, error)
-      || !convolve_region_settings_types (settings, &types, error) || !check_boxes_touch (settings, boxes, error))
+      || !convolve_region_settings_types (settings, &types, error)
+      || !convolve_region_settings_identities (settings, &identities, error)
+      || !check_boxes_touch (settings, boxes, error))
     return FALSE;
   if (settings->apply_to == CONVOLVE_APPLY_TO_FRAME
       || convolve_region_settings_effect (settings) != CONVOLVE_REGION_EFFECT_MASK || settings->strength < 0)
@@ -212,13 +217,20 @@ convolve_region_settings_boxes (const ConvolveRegionSettings *settings, GArray *
 
 /* --- region-types --- */
 
+gchar *
+convolve_region_settings_fold (const gchar *name)
+{
+  g_autofree gchar *valid = g_utf8_make_valid (name, -1);
+
+  return g_utf8_strdown (valid, -1);
+}
+
 gboolean
 convolve_region_settings_types (const ConvolveRegionSettings *settings, gchar ***types, GError **error)
 {
   const gchar *types_set = settings->types ? settings->types : "";
-  g_autofree gchar *text = g_utf8_make_valid (types_set, -1);
-  g_autofree gchar *lower = g_utf8_strdown (g_strstrip (text), -1);
-  g_auto (GStrv) names = g_strsplit (lower, ",", -1);
+  g_autofree gchar *lower = convolve_region_settings_fold (types_set);
+  g_auto (GStrv) names = g_strsplit (g_strstrip (lower), ",", -1);
 
   for (guint i = 0; names[i]; i++) {
     gboolean except = g_strstrip (names[i])[0] == '!';
@@ -236,7 +248,7 @@ convolve_region_settings_types (const ConvolveRegionSettings *settings, gchar **
 gboolean
 convolve_region_type_is_wanted (gchar **types, const gchar *type)
 {
-  g_autofree gchar *lower = type ? g_utf8_strdown (type, -1) : NULL;
+  g_autofree gchar *lower = type ? convolve_region_settings_fold (type) : NULL;
   gboolean named = FALSE, listed = g_strcmp0 (lower, "background") == 0;
 
   for (guint i = 0; types[i]; i++) {
@@ -247,6 +259,137 @@ convolve_region_type_is_wanted (gchar **types, const gchar *type)
       return FALSE;
     listed |= !except;
     named |= !except && same;
+  }
+  return named || !listed || !type;
+}
+
+/* --- region-ids --- */
+
+static void
+clear_identity (gpointer data)
+{
+  g_free (((ConvolveRegionIdentity *) data)->name);
+}
+
+GArray *
+convolve_region_identities_new (void)
+{
+  GArray *identities = g_array_new (FALSE, FALSE, sizeof (ConvolveRegionIdentity));
+
+  g_array_set_clear_func (identities, clear_identity);
+  return identities;
+}
+
+/* The end of the entry at p, which is a comma or the end of the text. A comma between the quotes of a name is none. */
+static const gchar *
+find_end (const gchar *p)
+{
+  const gchar *quote = *p == '"' || *p == '\'' ? strchr (p + 1, *p) : NULL;
+
+  p = quote ? quote : p;
+  return p + strcspn (p, ",");
+}
+
+/* Reads an id or a name in lower case, without white space around it. NULL, or what is wrong. */
+static const gchar *
+read_identity (const gchar *p, gsize length, ConvolveRegionIdentity *identity)
+{
+  if (length == 0)
+    return "has no id or name: ids and names are split by commas, as in 7,12 or !7 or !presenter";
+  if (*p == '"' || *p == '\'') {
+    const gchar *end = memchr (p + 1, *p, length - 1);
+
+    if (!end || end == p + 1 || end != p + length - 1)
+      return "is no name in quotes: a name in quotes has one character or more, and ends the entry";
+    identity->name = g_strndup (p + 1, length - 2);
+    return NULL;
+  }
+  if (strspn (p, "0123456789") < length) {
+    identity->name = g_strndup (p, length);
+    return NULL;
+  }
+  errno = 0;
+  identity->id = g_ascii_strtoull (p, NULL, 10);
+  return errno != 0 || identity->id == CONVOLVE_REGION_NO_ID
+      ? "is no id, which goes up to 18446744073709551614; a name of digits stands in quotes"
+      : NULL;
+}
+
+gboolean
+convolve_region_settings_identities (const ConvolveRegionSettings *settings, GArray **identities, GError **error)
+{
+  g_autofree gchar *text = convolve_region_settings_fold (settings->ids ? settings->ids : "");
+  g_autoptr (GArray) list = convolve_region_identities_new ();
+  const gchar *p = g_strstrip (text);
+
+  while (*p || list->len > 0) {
+    const gchar *start = convolve_token_skip_space (p), *end, *problem;
+    ConvolveRegionIdentity identity = { .except = *start == '!' };
+    gsize length;
+
+    start = identity.except ? convolve_token_skip_space (start + 1) : start;
+    end = find_end (start);
+    length = convolve_token_trim_end (start, end) - start;
+    problem = read_identity (start, length, &identity);
+    if (problem)
+      return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "region-ids", start, length, "at place %u %s",
+          list->len + 1, problem);
+    g_array_append_val (list, identity);
+    if (*end == '\0')
+      break;
+    p = end + 1;
+  }
+  *identities = g_steal_pointer (&list);
+  return TRUE;
+}
+
+gboolean
+convolve_region_identities_are_equal (const GArray *a, const GArray *b)
+{
+  for (guint i = 0; i < MIN (a->len, b->len); i++) {
+    const ConvolveRegionIdentity *one = &g_array_index (a, ConvolveRegionIdentity, i);
+    const ConvolveRegionIdentity *two = &g_array_index (b, ConvolveRegionIdentity, i);
+
+    if (one->except != two->except || one->id != two->id || g_strcmp0 (one->name, two->name) != 0)
+      return FALSE;
+  }
+  return a->len == b->len;
+}
+
+static gboolean
+has_name (const gchar *const *names, const gchar *lower)
+{
+  for (guint i = 0; names[i]; i++) {
+    g_autofree gchar *name = convolve_region_settings_fold (names[i]);
+
+    if (g_str_equal (name, lower))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+ConvolveRegionMatch
+convolve_region_identity_match (const ConvolveRegionIdentity *identity, guint64 id, const gchar *const *names)
+{
+  gboolean known = identity->name ? names[0] != NULL : id != CONVOLVE_REGION_NO_ID;
+  gboolean same = known && (identity->name ? has_name (names, identity->name) : id == identity->id);
+
+  return same ? CONVOLVE_REGION_MATCH_YES : known ? CONVOLVE_REGION_MATCH_NO : CONVOLVE_REGION_MATCH_UNKNOWN;
+}
+
+gboolean
+convolve_region_identity_is_wanted (const GArray *identities, guint64 id, const gchar *const *names)
+{
+  gboolean listed = FALSE, named = FALSE;
+
+  for (guint i = 0; i < identities->len; i++) {
+    const ConvolveRegionIdentity *identity = &g_array_index (identities, ConvolveRegionIdentity, i);
+    ConvolveRegionMatch match = convolve_region_identity_match (identity, id, names);
+
+    if (identity->except && match == CONVOLVE_REGION_MATCH_YES)
+      return FALSE;
+    listed |= !identity->except;
+    named |= !identity->except && match != CONVOLVE_REGION_MATCH_NO;
   }
   return named || !listed;
 }

@@ -47,9 +47,12 @@ typedef enum
 typedef struct
 {
   ConvolveApplyTo apply_to;
-  gchar *regions; /* owned; NULL or empty means none */
-  guint sources;  /* of ConvolveRegionSources */
-  gchar *types;   /* owned; NULL or empty means all */
+  gchar *regions;         /* owned; NULL or empty means none */
+  guint sources;          /* of ConvolveRegionSources */
+  gchar *types;           /* owned; NULL or empty means all */
+  gchar *ids;             /* owned; NULL or empty means all */
+  gdouble min_confidence; /* 0..1 */
+  gboolean active;
   gdouble expand; /* 0..CONVOLVE_MAX_EXPAND of the box's width and height, on each side */
   guint feather;  /* luma pixels, 0..CONVOLVE_MAX_FEATHER */
   ConvolveShape shape;
@@ -76,7 +79,7 @@ void convolve_region_settings_clear (ConvolveRegionSettings *settings);
 ConvolveRegionEffect convolve_region_settings_effect (const ConvolveRegionSettings *settings);
 
 /*
- * Whether the settings can work with the mask: both texts can be read, a box of the text can touch some frame, and a
+ * Whether the settings can work with the mask: all texts can be read, a box of the text can touch some frame, and a
  * strength meets a mask that takes one.
  * FALSE with error (CONVOLVE_PROPS_ERROR_REGIONS). Which regions a frame has is told by the functions below.
  */
@@ -103,12 +106,57 @@ gboolean convolve_region_settings_boxes (const ConvolveRegionSettings *settings,
  */
 gboolean convolve_region_settings_types (const ConvolveRegionSettings *settings, gchar ***types, GError **error);
 
+/* A type or name in lower case, as all are compared, to be freed. Bytes that are no text become U+FFFD. */
+gchar *convolve_region_settings_fold (const gchar *name);
+
 /*
  * Whether a region of the type is wanted: names with '!' are left out; where there are names without '!', only these
  * are taken. The type background, as segmentation calls the rest of a picture, is taken only where it is named. Upper
- * case counts as lower case. type may be NULL, for a region whose type nobody told.
+ * case counts as lower case. type may be NULL, for a region whose type nobody told, which is always taken.
  */
 gboolean convolve_region_type_is_wanted (gchar **types, const gchar *type);
+
+/* The id of a region that no tracker numbered. */
+#define CONVOLVE_REGION_NO_ID G_MAXUINT64
+
+/* Who a region may be: the number that a tracker gave it, or a name that a classifier gave it. */
+typedef struct
+{
+  gboolean except; /* the region is left out */
+  gchar *name;     /* in lower case; NULL for an id */
+  guint64 id;
+} ConvolveRegionIdentity;
+
+typedef enum
+{
+  CONVOLVE_REGION_MATCH_NO,
+  CONVOLVE_REGION_MATCH_YES,
+  CONVOLVE_REGION_MATCH_UNKNOWN
+} ConvolveRegionMatch;
+
+GArray *convolve_region_identities_new (void); /* of ConvolveRegionIdentity, empty */
+
+/*
+ * Reads region-ids: ids and names split by commas, each with or without '!' in front. Digits alone are an id; a
+ * name may stand in quotes of either kind, and has to where it has a comma or is all digits. *identities is to be
+ * unreferenced. FALSE with error (CONVOLVE_PROPS_ERROR_REGIONS), which names the token.
+ */
+gboolean convolve_region_settings_identities (const ConvolveRegionSettings *settings, GArray **identities,
+    GError **error);
+gboolean convolve_region_identities_are_equal (const GArray *a, const GArray *b);
+
+/*
+ * Whether a region is the one that the identity means. id may be CONVOLVE_REGION_NO_ID, and names, which ends with
+ * NULL, may be empty: nobody knows then. Upper case counts as lower case.
+ */
+ConvolveRegionMatch convolve_region_identity_match (const ConvolveRegionIdentity *identity, guint64 id,
+    const gchar *const *names);
+
+/*
+ * Whether a region is wanted. One that an identity with '!' means is left out. Where there are identities without '!',
+ * only those that one of them means are taken, and those of which nobody knows.
+ */
+gboolean convolve_region_identity_is_wanted (const GArray *identities, guint64 id, const gchar *const *names);
 
 G_END_DECLS
 

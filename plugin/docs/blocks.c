@@ -388,6 +388,15 @@
  */
 
 /**
+ * GstCudaConvolve:region-active:
+ *
+ * Whether frames are changed. false passes frames as they are, and boxes are kept for later, so that a controller can
+ * switch covering on and off by time.
+ *
+ * Since: 0.3
+ */
+
+/**
  * GstCudaConvolve:region-blocks:
  *
  * Number of blocks across the shorter side of each box, for the effect pixelate. A block has at least 4x4 luma pixels.
@@ -459,6 +468,25 @@
  */
 
 /**
+ * GstCudaConvolve:region-ids:
+ *
+ * Who the regions in metadata are that count, split by commas: ids of a tracker or names from a classifier, as in
+ * 7,12,presenter; one after ! does not count, as in !7. A name with a comma or of digits stands in quotes. A region
+ * without an id, or without a name, counts (NULL or empty = all).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:region-min-confidence:
+ *
+ * Least confidence of the regions in metadata that count. A region whose confidence is not told, or is 0, counts (0 =
+ * all).
+ *
+ * Since: 0.3
+ */
+
+/**
  * GstCudaConvolve:region-shape:
  *
  * Shape of a region in its box.
@@ -488,7 +516,7 @@
  * GstCudaConvolve:region-types:
  *
  * Types of the regions in metadata that count, split by commas, as in face,plate; a type after ! does not count, as in
- * !person (NULL or empty = all types).
+ * !person; a region without a type counts (NULL or empty = all types).
  *
  * Since: 0.3
  */

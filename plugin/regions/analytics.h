@@ -5,30 +5,21 @@
 
 #include <gst/gst.h>
 
+#include "regions/object.h"
 #include "regions/patches.h"
-#include "regions/tracks.h"
 
 G_BEGIN_DECLS
 
-/* An object as its metadata has it. The numbers are not checked. */
-typedef struct
-{
-  const gchar *type;           /* interned, or NULL */
-  guint64 id;                  /* of the track that the object is related to, or GST_CUDA_CONVOLVE_NO_ID */
-  gdouble confidence;          /* NaN where nobody told */
-  gdouble x, y, width, height; /* a box in luma pixels */
-  gdouble angle;               /* by which the box is turned about its centre, in radians */
-} GstCudaConvolveObject;
-
-/* What is done with the metadata. A type is interned, and may be NULL. */
+/* What is done with the metadata. */
 typedef struct
 {
   gpointer data;
-  gint width, height; /* of the frame */
+  gint width, height;   /* of the frame */
+  gboolean needs_names; /* of objects */
 
   void (*add_object) (gpointer data, const GstCudaConvolveObject *object);
-  /* A part of a region in a mask of segmentation. */
-  void (*add_part) (gpointer data, const gchar *type, const GstCudaConvolveBox *box);
+  /* A part of a region in a mask of segmentation. The object says what the region is, and has no place. */
+  void (*add_part) (gpointer data, const GstCudaConvolveObject *object, const GstCudaConvolveBox *box);
   /* A mask that cannot be read, and why. */
   void (*refuse_mask) (gpointer data, const gchar *fault);
 } GstCudaConvolveAnalyticsReader;

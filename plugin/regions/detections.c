@@ -7,8 +7,8 @@
 #include "regions/analytics.h"
 #include "regions/boxes.h"
 #include "regions/frametime.h"
-#include "token.h"
 #include "regions/tracks.h"
+#include "regions/wanted.h"
 
 /* Beyond, earlier frames would take memory without end: their boxes become the whole frame. */
 #define MOST_HELD 16384
@@ -32,17 +32,15 @@ enum
   FAULT_MASK = 1 << 1,
   FAULT_TOO_MANY = 1 << 2,
   FAULT_TOO_MANY_READ = 1 << 3,
-  FAULT_TYPE = 1 << 4,
-  FAULT_SILENCE = 1 << 5
+  FAULT_SILENCE = 1 << 4
 };
 
-#define PATIENCE 50  /* frames, before the user is told that something does not come */
-#define MOST_TYPES 8 /* that a message lists */
+#define PATIENCE 50 /* frames, before the user is told that no metadata comes */
 
 struct _GstCudaConvolveDetections
 {
   GArray *text; /* ConvolveTextBox */
-  gchar **types;
+  GstCudaConvolveWanted *wanted;
   guint sources;
   GstClockTime hold;
 
@@ -61,10 +59,6 @@ struct _GstCudaConvolveDetections
   gboolean is_counted;     /* this frame */
   gboolean was_heard;      /* there was metadata */
   guint n_silent;          /* frames without metadata before */
-  guint n_other;           /* frames with regions, while a wanted type never came */
-  GHashTable *missing;     /* wanted types that never came, in lower case; owned */
-  GPtrArray *came;         /* some types that came, interned */
-  gboolean any_type;       /* this frame has regions */
 
   gboolean refused;  /* metadata of this frame */
   gboolean too_many; /* boxes, so that the whole frame stands for them */
@@ -78,14 +72,12 @@ gst_cuda_convolve_detections_new (void)
   GstCudaConvolveDetections *detections = g_new0 (GstCudaConvolveDetections, 1);
 
   detections->text = g_array_new (FALSE, FALSE, sizeof (ConvolveTextBox));
-  detections->types = g_new0 (gchar *, 1);
+  detections->wanted = gst_cuda_convolve_wanted_new ();
   detections->tracks = gst_cuda_convolve_tracks_new ();
   gst_cuda_convolve_sightings_init (&detections->before);
   gst_cuda_convolve_sightings_init (&detections->fresh);
   gst_cuda_convolve_sightings_init (&detections->all);
   detections->found = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolveBox));
-  detections->missing = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  detections->came = g_ptr_array_new ();
   return detections;
 }
 
@@ -93,14 +85,12 @@ void
 gst_cuda_convolve_detections_free (GstCudaConvolveDetections *detections)
 {
   g_array_unref (detections->text);
-  g_strfreev (detections->types);
+  gst_cuda_convolve_wanted_free (detections->wanted);
   gst_cuda_convolve_tracks_free (detections->tracks);
   gst_cuda_convolve_sightings_clear (&detections->before);
   gst_cuda_convolve_sightings_clear (&detections->fresh);
   gst_cuda_convolve_sightings_clear (&detections->all);
   g_array_unref (detections->found);
-  g_hash_table_unref (detections->missing);
-  g_ptr_array_unref (detections->came);
   g_free (detections->fault);
   g_free (detections);
 }
@@ -114,44 +104,25 @@ gst_cuda_convolve_detections_forget (GstCudaConvolveDetections *detections)
   detections->time = (GstCudaConvolveFrameTime){ 0 };
 }
 
-/* Begins to wait for all types that are wanted by name. */
-static void
-wait_for_types (GstCudaConvolveDetections *detections)
-{
-  detections->n_other = 0;
-  g_ptr_array_set_size (detections->came, 0);
-  g_hash_table_remove_all (detections->missing);
-  for (guint i = 0; detections->types[i]; i++)
-    if (detections->types[i][0] != '!')
-      g_hash_table_add (detections->missing, g_strdup (detections->types[i]));
-}
-
 gboolean
 gst_cuda_convolve_detections_set (GstCudaConvolveDetections *detections, const ConvolveRegionSettings *settings,
     GError **error)
 {
   GArray *text = NULL;
-  gboolean new_types;
-  gchar **types;
 
   if (!convolve_region_settings_boxes (settings, &text, error))
     return FALSE;
-  if (!convolve_region_settings_types (settings, &types, error)) {
+  if (!gst_cuda_convolve_wanted_set (detections->wanted, settings, error)) {
     g_array_unref (text);
     return FALSE;
   }
-  new_types = !g_strv_equal ((const gchar *const *) detections->types, (const gchar *const *) types);
   g_array_unref (detections->text);
-  g_strfreev (detections->types);
   detections->text = text;
-  detections->types = types;
   detections->sources = settings->sources;
   detections->hold = settings->hold;
   detections->needs_metadata = settings->apply_to == CONVOLVE_APPLY_TO_REGIONS
       && settings->fallback == CONVOLVE_REGION_FALLBACK_NONE && (settings->sources & CONVOLVE_REGION_SOURCES_METADATA)
       && (text->len == 0 || !(settings->sources & CONVOLVE_REGION_SOURCE_TEXT));
-  if (new_types)
-    wait_for_types (detections);
   return TRUE;
 }
 
@@ -179,57 +150,10 @@ gst_cuda_convolve_detections_forget_faults (GstCudaConvolveDetections *detection
   detections->faults_told = 0;
   detections->n_silent = 0;
   detections->was_heard = FALSE;
-  wait_for_types (detections);
+  gst_cuda_convolve_wanted_forget (detections->wanted);
 }
 
 /* --- what does not come --- */
-
-/* Notes the type of a region, and tells whether the region counts. */
-static gboolean
-is_wanted (GstCudaConvolveDetections *detections, const gchar *type)
-{
-  detections->any_type = TRUE;
-  if (g_hash_table_size (detections->missing) > 0 && type
-      && !g_ptr_array_find (detections->came, (gpointer) type, NULL)) {
-    g_autofree gchar *lower = g_utf8_strdown (type, -1);
-
-    g_hash_table_remove (detections->missing, lower);
-    if (detections->came->len <= MOST_TYPES)
-      g_ptr_array_add (detections->came, (gpointer) type);
-  }
-  return convolve_region_type_is_wanted (detections->types, type);
-}
-
-/* Adds a type to a list in a message, which has at most MOST_TYPES of them. */
-static void
-list_type (GString *list, guint n, const gchar *type)
-{
-  g_autofree gchar *quoted = convolve_token_quote (type, strlen (type));
-
-  if (n < MOST_TYPES)
-    g_string_append_printf (list, "%s%s", n > 0 ? ", " : "", quoted);
-  else if (n == MOST_TYPES)
-    g_string_append (list, " and others");
-}
-
-static void
-tell_of_missing_types (GstCudaConvolveDetections *detections)
-{
-  g_autoptr (GString) missing = g_string_new (NULL), came = g_string_new (NULL);
-  guint n = 0;
-
-  if (!is_new_fault (detections, FAULT_TYPE))
-    return;
-  for (guint i = 0; detections->types[i]; i++)
-    if (g_hash_table_contains (detections->missing, detections->types[i]))
-      list_type (missing, n++, detections->types[i]);
-  for (guint i = 0; i < detections->came->len; i++)
-    list_type (came, i, g_ptr_array_index (detections->came, i));
-  detections->fault =
-      g_strdup_printf ("region-types: no region of the types %s came in %u frames with regions; %s%s. Write "
-                       "the types as the detector does, split by commas",
-          missing->str, detections->n_other, came->len > 0 ? "types that came: " : "those had no type", came->str);
-}
 
 static void
 tell_of_silence (GstCudaConvolveDetections *detections)
@@ -242,6 +166,13 @@ tell_of_silence (GstCudaConvolveDetections *detections)
         detections->n_silent);
 }
 
+static void
+complain (GstCudaConvolveDetections *detections, gboolean at_end)
+{
+  if (!detections->fault)
+    detections->fault = gst_cuda_convolve_wanted_complain (detections->wanted, at_end);
+}
+
 /* Counts the frame, once. */
 static void
 count_frame (GstCudaConvolveDetections *detections, gboolean has_metadata)
@@ -250,12 +181,10 @@ count_frame (GstCudaConvolveDetections *detections, gboolean has_metadata)
     return;
   detections->is_counted = TRUE;
   detections->was_heard |= has_metadata;
-  if (detections->any_type && g_hash_table_size (detections->missing) > 0)
-    detections->n_other++;
+  gst_cuda_convolve_wanted_count (detections->wanted);
   if (detections->needs_metadata && !detections->was_heard)
     detections->n_silent++;
-  if (detections->n_other == PATIENCE)
-    tell_of_missing_types (detections);
+  complain (detections, FALSE);
   if (detections->n_silent == PATIENCE)
     tell_of_silence (detections);
 }
@@ -263,22 +192,20 @@ count_frame (GstCudaConvolveDetections *detections, gboolean has_metadata)
 void
 gst_cuda_convolve_detections_end (GstCudaConvolveDetections *detections)
 {
-  if (detections->n_other > 0 && g_hash_table_size (detections->missing) > 0)
-    tell_of_missing_types (detections);
+  complain (detections, TRUE);
   if (detections->n_silent > 0 && !detections->was_heard)
     tell_of_silence (detections);
 }
 
 /* --- metadata --- */
 
-/* A confidence of 0 is what writers leave who know none. */
 static void
-add_sighting (GstCudaConvolveDetections *detections, const GstCudaConvolveBox *box, const gchar *type, guint64 id,
-    gdouble confidence, guint source)
+add_sighting (GstCudaConvolveDetections *detections, const GstCudaConvolveBox *box, const GstCudaConvolveObject *object,
+    guint source)
 {
-  const GstCudaConvolveSighting what = { .type = type,
-    .id = id,
-    .confidence = confidence > 0 && confidence <= 1 ? confidence : NAN,
+  const GstCudaConvolveSighting what = { .type = object->type,
+    .id = object->id,
+    .confidence = object->confidence,
     .source = source,
     .seen = detections->time.now };
 
@@ -291,50 +218,25 @@ is_full (const GstCudaConvolveDetections *detections)
   return detections->fresh.boxes->len > MOST_READ;
 }
 
-/*
- * The track of a region, as DL Streamer's trackers write it. The meta's own id is a number within one frame, where it is
- * set at all, and says nothing of other frames.
- */
-static guint64
-track_of (GstVideoRegionOfInterestMeta *region)
-{
-  const GstStructure *param = gst_video_region_of_interest_meta_get_param (region, "object_id");
-  gint id;
-
-  return param && gst_structure_get_int (param, "id", &id) && id > 0 ? (guint64) id : GST_CUDA_CONVOLVE_NO_ID;
-}
-
-/* The confidence of a region, as most detectors write it, or NaN. */
-static gdouble
-confidence_of (GstVideoRegionOfInterestMeta *region)
-{
-  const GstStructure *param = gst_video_region_of_interest_meta_get_param (region, "detection");
-  const GValue *value = param ? gst_structure_get_value (param, "confidence") : NULL;
-
-  if (value && G_VALUE_HOLDS_DOUBLE (value))
-    return g_value_get_double (value);
-  return value && G_VALUE_HOLDS_FLOAT (value) ? g_value_get_float (value) : NAN;
-}
-
 static gboolean
 read_regions_of_interest (GstCudaConvolveDetections *detections, GstBuffer *buffer)
 {
-  gboolean any = FALSE;
+  gboolean any = FALSE, needs_names = gst_cuda_convolve_wanted_needs_names (detections->wanted);
   gpointer state = NULL;
   GstMeta *meta;
 
   while (!is_full (detections)
       && (meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
-    GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
-    const gchar *type = g_quark_to_string (region->roi_type);
+    const GstVideoRegionOfInterestMeta *region = (GstVideoRegionOfInterestMeta *) meta;
+    GstCudaConvolveObject object = gst_cuda_convolve_object_of_region (region, needs_names);
     GstCudaConvolveBox box;
 
     any = TRUE;
-    if (is_wanted (detections, type)
+    if (gst_cuda_convolve_wanted_takes (detections->wanted, &object)
         && gst_cuda_convolve_box_read_unsigned (region->x, region->y, region->w, region->h, detections->width,
                detections->height, &box)
             == GST_CUDA_CONVOLVE_BOX_TAKEN)
-      add_sighting (detections, &box, type, track_of (region), confidence_of (region), SOURCE_ROI);
+      add_sighting (detections, &box, &object, SOURCE_ROI);
   }
   return any;
 }
@@ -359,12 +261,12 @@ add_object (gpointer data, const GstCudaConvolveObject *object)
   GstCudaConvolveDetections *detections = data;
   GstCudaConvolveBox box;
 
-  if (is_full (detections) || !is_wanted (detections, object->type))
+  if (is_full (detections) || !gst_cuda_convolve_wanted_takes (detections->wanted, object))
     return;
   switch (gst_cuda_convolve_box_read_turned (object->x, object->y, object->width, object->height, object->angle,
       detections->width, detections->height, &box)) {
     case GST_CUDA_CONVOLVE_BOX_TAKEN:
-      add_sighting (detections, &box, object->type, object->id, object->confidence, SOURCE_OBJECT);
+      add_sighting (detections, &box, object, SOURCE_OBJECT);
       break;
     case GST_CUDA_CONVOLVE_BOX_EMPTY:
       break;
@@ -375,12 +277,12 @@ add_object (gpointer data, const GstCudaConvolveObject *object)
 }
 
 static void
-add_part (gpointer data, const gchar *type, const GstCudaConvolveBox *box)
+add_part (gpointer data, const GstCudaConvolveObject *object, const GstCudaConvolveBox *box)
 {
   GstCudaConvolveDetections *detections = data;
 
-  if (!is_full (detections) && is_wanted (detections, type))
-    add_sighting (detections, box, type, GST_CUDA_CONVOLVE_NO_ID, NAN, SOURCE_SEGMENT);
+  if (!is_full (detections) && gst_cuda_convolve_wanted_takes (detections->wanted, object))
+    add_sighting (detections, box, object, SOURCE_SEGMENT);
 }
 
 static void
@@ -428,11 +330,12 @@ limit_fresh (GstCudaConvolveDetections *detections)
 static gboolean
 read_metadata (GstCudaConvolveDetections *detections, GstBuffer *buffer)
 {
-  const GstCudaConvolveAnalyticsReader reader = { detections, detections->width, detections->height, add_object,
-    add_part, refuse_mask };
+  const GstCudaConvolveAnalyticsReader reader = { detections, detections->width, detections->height,
+    gst_cuda_convolve_wanted_needs_names (detections->wanted), add_object, add_part, refuse_mask };
   gboolean any = FALSE;
 
-  detections->refused = detections->any_type = FALSE;
+  detections->refused = FALSE;
+  gst_cuda_convolve_wanted_begin (detections->wanted);
   gst_cuda_convolve_sightings_empty (&detections->fresh);
   if (detections->sources & CONVOLVE_REGION_SOURCE_ROI)
     any |= read_regions_of_interest (detections, buffer);

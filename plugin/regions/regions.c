@@ -260,7 +260,7 @@ gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolve
     regions->faults |= GST_CUDA_CONVOLVE_METADATA_IS_OUTSIDE;
   if (regions->patches.limited)
     regions->faults |= GST_CUDA_CONVOLVE_BOXES_ARE_LIMITED;
-  return regions->patches.patches->len > 0;
+  return settings->active && regions->patches.patches->len > 0;
 }
 
 /* --- blurs of strength classes --- */

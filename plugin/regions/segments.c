@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <gst/video/video.h>
+#include <math.h>
 
 #include "regions/segments.h"
 
@@ -9,11 +10,15 @@
 /* A region of more parts, which is noise rather than a shape, becomes the rectangle around all of them. */
 #define MOST_PARTS 4096
 
+#define N_IDS 65536
+#define UNLISTED N_IDS /* stands for all ids but 0 that the list lacks */
+
 /* A mask, and where it lies in the frame. */
 typedef struct
 {
   GstVideoFrame frame; /* GRAY8 or GRAY16; a sample is the id of the region that the pixel belongs to */
   gint width, height;
+  guint8 *is_listed;              /* for each id */
   GstCudaConvolveRectangle place; /* in luma pixels of the frame */
 } Mask;
 
@@ -39,16 +44,24 @@ id_at (const Mask *mask, gint x, gint y)
   }
 }
 
+static gboolean
+is_of (const Mask *mask, guint id, gint x, gint y)
+{
+  guint sample = id_at (mask, x, y);
+
+  return id == UNLISTED ? sample != 0 && !mask->is_listed[sample] : sample == id;
+}
+
 /* The first run of the region's pixels in row y at column x or behind; no width where there is none. */
 static Part
 find_run (const Mask *mask, guint id, gint x, gint y)
 {
   Part run;
 
-  while (x < mask->width && id_at (mask, x, y) != id)
+  while (x < mask->width && !is_of (mask, id, x, y))
     x++;
   run = (Part){ x, y, x, y + 1 };
-  while (run.right < mask->width && id_at (mask, run.right, y) == id)
+  while (run.right < mask->width && is_of (mask, id, run.right, y))
     run.right++;
   return run;
 }
@@ -94,7 +107,8 @@ place_part (const Mask *mask, const Part *part)
 }
 
 static void
-read_region (const Mask *mask, guint id, const gchar *type, const GstCudaConvolveAnalyticsReader *reader)
+read_region (const Mask *mask, guint id, const GstCudaConvolveObject *object,
+    const GstCudaConvolveAnalyticsReader *reader)
 {
   g_autoptr (GArray) parts = g_array_new (FALSE, FALSE, sizeof (Part));
   g_autoptr (GArray) above = g_array_new (FALSE, FALSE, sizeof (guint));
@@ -118,7 +132,7 @@ read_region (const Mask *mask, guint id, const gchar *type, const GstCudaConvolv
   }
   for (guint i = 0; i < parts->len; i++) {
     box.area = place_part (mask, &g_array_index (parts, Part, i));
-    reader->add_part (reader->data, type, &box);
+    reader->add_part (reader->data, object, &box);
   }
 }
 
@@ -140,17 +154,55 @@ class_of (GstAnalyticsRelationMeta *relations, const GstAnalyticsSegmentationMtd
   return g_quark_to_string (gst_analytics_cls_mtd_get_quark (&classes, index));
 }
 
+/* How many regions of the list are not the background. */
+static guint
+count_regions (GstAnalyticsRelationMeta *relations, const GstAnalyticsSegmentationMtd *segments)
+{
+  guint n = 0;
+
+  for (gsize i = 0; i < gst_analytics_segmentation_mtd_get_region_count (segments); i++)
+    n += gst_analytics_segmentation_mtd_get_region_id (segments, i) != 0 || class_of (relations, segments, i);
+  return n;
+}
+
+/* The one object that the mask is related to, or nobody. */
+static GstCudaConvolveObject
+object_of (GstAnalyticsRelationMeta *relations, const GstAnalyticsSegmentationMtd *segments, gboolean needs_names)
+{
+  const GstCudaConvolveObject nobody = { .id = GST_CUDA_CONVOLVE_NO_ID, .confidence = NAN };
+  GstCudaConvolveObject object = nobody;
+  GstAnalyticsODMtd related;
+  gpointer state = NULL;
+  guint n = 0;
+
+  while (gst_analytics_relation_meta_get_direct_related (relations, segments->id, GST_ANALYTICS_REL_TYPE_ANY,
+      gst_analytics_od_mtd_get_mtd_type (), &state, &related))
+    if (n++ > 0 || !gst_cuda_convolve_analytics_read_object (&related, needs_names, &object))
+      return nobody;
+  return object;
+}
+
 static void
 read_mask (GstAnalyticsRelationMeta *relations, const GstAnalyticsSegmentationMtd *segments, const Mask *mask,
     const GstCudaConvolveAnalyticsReader *reader)
 {
+  const GstCudaConvolveObject nobody = { .id = GST_CUDA_CONVOLVE_NO_ID, .confidence = NAN };
+  guint n_regions = count_regions (relations, segments);
+  const GstCudaConvolveObject object = n_regions > 1 ? nobody : object_of (relations, segments, reader->needs_names);
+
   for (gsize i = 0; i < gst_analytics_segmentation_mtd_get_region_count (segments); i++) {
     guint id = gst_analytics_segmentation_mtd_get_region_id (segments, i);
     const gchar *type = class_of (relations, segments, i);
+    GstCudaConvolveObject region = object;
 
+    if (id < N_IDS)
+      mask->is_listed[id] = TRUE;
+    if (type)
+      region.type = type;
     if (type || id != 0)
-      read_region (mask, id, type, reader);
+      read_region (mask, id, &region, reader);
   }
+  read_region (mask, UNLISTED, n_regions > 0 ? &nobody : &object, reader);
 }
 
 /* Whether a sample is the id of a region. */
@@ -199,6 +251,7 @@ gst_cuda_convolve_segments_read (GstAnalyticsRelationMeta *relations, const GstC
     guint width, height;
     g_autoptr (GstBuffer) buffer = gst_analytics_segmentation_mtd_get_mask (&segments, &x, &y, &width, &height);
     g_autofree gchar *fault = NULL;
+    g_autofree guint8 *is_listed = NULL;
     Mask mask;
 
     if (!buffer || width == 0 || height == 0) {
@@ -211,6 +264,7 @@ gst_cuda_convolve_segments_read (GstAnalyticsRelationMeta *relations, const GstC
       continue;
     }
     mask.place = gst_cuda_convolve_box_place_mask (x, y, width, height, reader->width, reader->height);
+    mask.is_listed = is_listed = g_malloc0 (N_IDS);
     read_mask (relations, &segments, &mask, reader);
     gst_video_frame_unmap (&mask.frame);
   }

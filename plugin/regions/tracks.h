@@ -4,12 +4,10 @@
 #define GST_CUDA_CONVOLVE_TRACKS_H
 
 #include "regions/frametime.h"
+#include "regions/object.h"
 #include "regions/patches.h"
 
 G_BEGIN_DECLS
-
-/* The id of a region that no tracker numbered. */
-#define GST_CUDA_CONVOLVE_NO_ID G_MAXUINT64
 
 /* A region from metadata: a face, or all parts of a person in a mask of segmentation. */
 typedef struct

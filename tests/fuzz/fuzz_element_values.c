@@ -20,6 +20,7 @@ static const gchar *const boxes[] = { "0,0,4,4", "1,1,3,2; 2,2,9,9", "50%,0,50%,
   "1,2,3", "1,2,3,x", "4294967295,0,1,1", "2147483647,2147483647,2147483647,2147483647", "0.5,0.5,1.5,1.5",
   "1e9%,0,1%,1%", "\xff,1,1,1", ";;", "0,0,100%,100%", "nan,0,1,1", "3,3,1,1;3,3,1,1;3,3,1,1" };
 static const gchar *const types[] = { "face", "face,plate", "!person", ",", "!", "\xff\xfe", "a,b,c", "" };
+static const gchar *const ids[] = { "7", "!7", "0,!bob", "'a,b'", "'", ",", "18446744073709551615", "\xff", "" };
 static const gchar *const paddings[] = { "same", "valid", "0", "1", "3", "65537", "-1", " 2", "x", "\xff", "", "1,0",
   "0, 5", "1,2,3,4", "0,0,9,0", "1,2,3", "1,2,3,4,5", "65537,0", "1,", "same,1" };
 static const gchar *const steps[] = { "1", "2", "3", "2,1", "1,3", " 4 , 2 ", "255", "1,255", "0", "256", "1,0", "-1",
@@ -40,8 +41,8 @@ typedef struct
   }
 
 static const List lists[] = { LIST ("mask", masks), LIST ("mask-x", vectors), LIST ("mask-y", vectors),
-  LIST ("regions", boxes), LIST ("region-types", types), LIST ("stride", steps), LIST ("padding", paddings),
-  LIST ("pool-size", steps), LIST ("pool-stride", steps), LIST ("channels", maps) };
+  LIST ("regions", boxes), LIST ("region-types", types), LIST ("region-ids", ids), LIST ("stride", steps),
+  LIST ("padding", paddings), LIST ("pool-size", steps), LIST ("pool-stride", steps), LIST ("channels", maps) };
 
 static GPtrArray *files;       /* good ones and bad ones */
 static GPtrArray *layer_files; /* of the known masks, for 1 channel and then for 3 */

@@ -244,6 +244,33 @@ read_boxes (FuzzBytes *bytes, const gchar *text)
   g_array_unref (boxes);
 }
 
+/* The first line is region-ids, the rest is the name of a region. */
+static void
+read_identities (const gchar *text)
+{
+  const gchar *line = strchr (text, '\n');
+  g_autofree gchar *list = g_strndup (text, line ? (gsize) (line - text) : strlen (text));
+  ConvolveRegionSettings settings = { .ids = list };
+  const gchar *names[] = { line ? line + 1 : NULL, NULL };
+  g_autoptr (GArray) identities = NULL;
+  GError *error = NULL;
+
+  if (!convolve_region_settings_identities (&settings, &identities, &error)) {
+    check_error (FALSE, error);
+    return;
+  }
+  check_error (TRUE, error);
+  for (guint i = 0; i < identities->len; i++) {
+    const ConvolveRegionIdentity *identity = &g_array_index (identities, ConvolveRegionIdentity, i);
+
+    if (identity->name ? identity->name[0] == '\0' : identity->id == CONVOLVE_REGION_NO_ID)
+      fuzz_fail ("identity %u says nothing", i);
+    if (convolve_region_identity_match (identity, CONVOLVE_REGION_NO_ID, names + 1) != CONVOLVE_REGION_MATCH_UNKNOWN)
+      fuzz_fail ("identity %u knows a region of which nothing is known", i);
+  }
+  convolve_region_identity_is_wanted (identities, 7, names);
+}
+
 /* The first line is region-types, the rest is the type of a region. */
 static void
 read_types (FuzzBytes *bytes, const gchar *text)
@@ -255,6 +282,7 @@ read_types (FuzzBytes *bytes, const gchar *text)
   GError *error = NULL;
   gchar **types;
 
+  read_identities (text);
   if (!convolve_region_settings_types (&settings, &types, &error)) {
     check_error (FALSE, error);
     return;

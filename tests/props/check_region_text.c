@@ -99,7 +99,8 @@ GST_START_TEST (types)
   expect_wanted ("face", "FACE", TRUE);
   expect_wanted (" Face , plate", "face", TRUE);
   expect_wanted ("face", "faces", FALSE);
-  expect_wanted ("face", NULL, FALSE);
+  expect_wanted ("face", NULL, TRUE);
+  expect_wanted ("face", "\xf0", FALSE);
   expect_wanted ("!face", NULL, TRUE);
   expect_wanted ("!face", "plate", TRUE);
   expect_wanted ("! face", "face", FALSE);
@@ -129,10 +130,147 @@ GST_START_TEST (types)
 
 GST_END_TEST;
 
+/* Whether a region with these names, which are split by '|', and an id, or none below 0, is wanted. */
+static gboolean
+is_wanted (const gchar *ids, gint64 id, const gchar *names)
+{
+  ConvolveRegionSettings settings = { .ids = (gchar *) ids };
+  g_auto (GStrv) list = g_strsplit (names, "|", -1);
+  g_autoptr (GArray) identities = NULL;
+
+  fail_unless (convolve_region_settings_identities (&settings, &identities, NULL), "%s", ids);
+  return convolve_region_identity_is_wanted (identities, id < 0 ? CONVOLVE_REGION_NO_ID : (guint64) id,
+      (const gchar *const *) list);
+}
+
+GST_START_TEST (identities)
+{
+  static const struct
+  {
+    const gchar *ids;
+    gint64 id;
+    const gchar *names;
+    gboolean wanted;
+  } rows[] = {
+    { NULL, -1, "", TRUE },
+    { " ", 7, "bob", TRUE },
+    /* One that is left out, and one of whom nothing is known. */
+    { "!7", 7, "", FALSE },
+    { "!7", 8, "", TRUE },
+    { "!7", -1, "", TRUE },
+    { " ! 7 ", 7, "", FALSE },
+    { "!bob", 7, "Bob", FALSE },
+    { "!bob", 7, "male|BOB", FALSE },
+    { "!bob", 7, "male", TRUE },
+    { "!bob", 7, "", TRUE },
+    { "!bob,!7", 7, "", FALSE },
+    { "!7,!bob", 8, "bob", FALSE },
+    /* Those that are chosen, and one of whom nothing is known. */
+    { "7,12", 7, "", TRUE },
+    { "7,12", 12, "", TRUE },
+    { "7,12", 8, "", FALSE },
+    { "7,12", -1, "", TRUE },
+    { "B-XY 123", -1, "b-xy 123", TRUE },
+    { "B-XY 123", -1, "B-XY 124", FALSE },
+    { "B-XY 123", 7, "", TRUE },
+    { "7,bob", 8, "alice", FALSE },
+    { "7,bob", 8, "", TRUE },
+    { "7,bob", -1, "alice", TRUE },
+    { "7,bob", 8, "bob", TRUE },
+    { "7,!bob", 7, "bob", FALSE },
+    { "7,!bob", 7, "alice", TRUE },
+    { "0", 0, "", TRUE },
+    { "18446744073709551614", 7, "", FALSE },
+    /* Digits in quotes are a name, and a comma in quotes splits nothing. */
+    { "!'4711'", 4711, "", TRUE },
+    { "!'4711'", 3, "4711", FALSE },
+    { "!4711", 3, "4711", TRUE },
+    { "\"Smith, Bob\",7", 3, "smith, bob", TRUE },
+    { "\"Smith, Bob\",7", 3, "bob", FALSE },
+    { "!O'Neill,7", 8, "O'Neill", FALSE },
+    { "!O'Neill,7", 7, "", TRUE },
+    { "12-34", 12, "", TRUE },
+    { "12-34", 12, "1", FALSE },
+    { "\xc3\x84nne", 1, "\xc3\xa4NNE", TRUE },
+    { "bob", 1, "\xf0", FALSE },
+  };
+  static const struct
+  {
+    const gchar *ids, *error;
+  } bad[] = {
+    { ",", "region-ids: \"\" at place 1 has no id or name: ids and names are split by commas" },
+    { "7,", "region-ids: \"\" at place 2 has no id or name" },
+    { "7,,8", "region-ids: \"\" at place 2 has no id or name" },
+    { "7,!", "region-ids: \"\" at place 2 has no id or name" },
+    { "! ,7", "region-ids: \"\" at place 1 has no id or name" },
+    { "18446744073709551615", "region-ids: \"18446744073709551615\" at place 1 is no id, which goes up to" },
+    { "7,99999999999999999999", "region-ids: \"99999999999999999999\" at place 2 is no id, which goes up to" },
+    { "'bob", "region-ids: \"'bob\" at place 1 is no name in quotes" },
+    { "7,''", "region-ids: \"''\" at place 2 is no name in quotes" },
+    { "'", "region-ids: \"'\" at place 1 is no name in quotes" },
+    { "'bob' b", "region-ids: \"'bob' b\" at place 1 is no name in quotes" },
+    { "'bob\"", "region-ids: \"'bob\\\"\" at place 1 is no name in quotes" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    fail_unless (is_wanted (rows[i].ids, rows[i].id, rows[i].names) == rows[i].wanted,
+        "row %u: region-ids=%s, id %" G_GINT64_FORMAT ", \"%s\"", i, rows[i].ids, rows[i].id, rows[i].names);
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    ConvolveRegionSettings settings = { .ids = (gchar *) bad[i].ids };
+    g_autoptr (GError) error = NULL;
+    GArray *identities = NULL;
+
+    fail_if (convolve_region_settings_identities (&settings, &identities, &error), "%s", bad[i].ids);
+    fail_unless (identities == NULL && g_error_matches (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_REGIONS)
+            && g_str_has_prefix (error->message, bad[i].error),
+        "%s: %s", bad[i].ids, error->message);
+    g_clear_error (&error);
+    fail_if (convolve_region_settings_check (&settings, NULL, &error), "%s", bad[i].ids);
+  }
+}
+
+GST_END_TEST;
+
+/*
+ * Random lists and regions, by the rule in words: an exemption needs proof, and so does being none of the chosen. The words
+ * know sets of ids, and not how they are written.
+ */
+GST_START_TEST (random_identities)
+{
+  const gchar *wanted = g_getenv ("CUDACONVOLVE_SEED");
+  guint seed = wanted ? (guint) g_ascii_strtoull (wanted, NULL, 10) : g_random_int ();
+  CheckRandom random;
+  guint n_wanted = 0;
+
+  g_print ("identities: seed %u: CUDACONVOLVE_SEED=%u repeats this run\n", seed, seed);
+  check_random_init (&random, seed, 0);
+  for (guint i = 0; i < 5000; i++) {
+    gboolean chosen[5] = { FALSE }, exempt[5] = { FALSE }, any_chosen = FALSE, expected;
+    g_autoptr (GString) text = g_string_new (NULL);
+    gint id = check_random_range (&random, -1, 4), n = check_random_range (&random, 0, 5);
+
+    for (gint k = 0; k < n; k++) {
+      gint which = check_random_range (&random, 0, 4);
+      gboolean except = check_random_range (&random, 0, 1);
+
+      (except ? exempt : chosen)[which] = TRUE;
+      any_chosen |= !except;
+      g_string_append_printf (text, "%s%s%s%d", k ? "," : "", check_random_range (&random, 0, 3) ? "" : " ",
+          except ? "!" : "", which);
+    }
+    expected = id < 0 || (!exempt[id] && (!any_chosen || chosen[id]));
+    fail_unless (is_wanted (text->str, id, "") == expected, "seed %u, case %u: \"%s\", id %d", seed, i, text->str, id);
+    n_wanted += expected;
+  }
+  fail_unless (n_wanted > 1000 && n_wanted < 4000, "%u", n_wanted);
+}
+
+GST_END_TEST;
+
 /* Random texts of the characters that mean something, and of any bytes: boxes or a message, and no crash. */
 GST_START_TEST (random_texts)
 {
-  static const gchar letters[] = "0123456789,,,;;%%. -+e\n\t!ab";
+  static const gchar letters[] = "0123456789,,,;;%%. -+e\n\t!ab'\"";
   const gchar *wanted = g_getenv ("CUDACONVOLVE_SEED");
   guint seed = wanted ? (guint) g_ascii_strtoull (wanted, NULL, 10) : g_random_int ();
   CheckRandom random;
@@ -143,7 +281,8 @@ GST_START_TEST (random_texts)
     gchar text[64] = "1,2,3,4;5%,6%,7%,8%";
     guint changes = check_random_range (&random, 1, 4), length = check_random_range (&random, 0, 60);
     g_autofree gchar *read = NULL;
-    ConvolveRegionSettings settings = { .types = text };
+    ConvolveRegionSettings settings = { .types = text, .ids = text };
+    g_autoptr (GArray) identities = NULL;
     g_auto (GStrv) names = NULL;
 
     if (i % 2)
@@ -157,6 +296,8 @@ GST_START_TEST (random_texts)
     fail_unless (g_utf8_validate (read, -1, NULL), "seed %u, text %u", seed, i);
     if (convolve_region_settings_types (&settings, &names, NULL))
       convolve_region_type_is_wanted (names, text);
+    if (convolve_region_settings_identities (&settings, &identities, NULL))
+      convolve_region_identity_is_wanted (identities, i, (const gchar *const[]){ text, NULL });
   }
 }
 
@@ -392,6 +533,8 @@ region_texts (void)
   tcase_set_timeout (tcase, 300);
   tcase_add_test (tcase, boxes);
   tcase_add_test (tcase, types);
+  tcase_add_test (tcase, identities);
+  tcase_add_test (tcase, random_identities);
   tcase_add_test (tcase, random_texts);
   tcase_add_test (tcase, boxes_as_arrays);
   tcase_add_test (tcase, regions_without_effect);

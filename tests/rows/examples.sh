@@ -117,6 +117,13 @@ animate_ends () {
   [ "$written" -ge 1 ] && [ "$written" -lt 100 ]
 }
 
+# A film plays to its end with boxes in spans of time, and what is no span is refused.
+example_spans () {
+  build/examples/spans examples/clip.mp4 192,8,176,236 0.5-1.2 2-3.5 >out/example 2>&1 && [ ! -s out/example ] &&
+    ! build/examples/spans examples/clip.mp4 192,8,176,236 0.5-1.2 3.5-2 >out/example 2>&1 &&
+    grep -q '^3.5-2: is no span of seconds' out/example
+}
+
 # animate_refuses TEXT ARGUMENTS...: animate fails with these arguments and says TEXT.
 animate_refuses () {
   text=$1
@@ -370,6 +377,7 @@ example_rows () {
   check "examples: run.sh refuses a file without video" refused "no video" LICENSE
   check "examples: run.sh refuses an unknown mask" refused "not a preset" mask=nonsense
   check "examples: run.sh refuses an unknown property" refused "no such property" masc=gaussian
+  check "examples: spans" example_spans
   check "examples: animate" example_animate
   check "examples: animate and Ctrl-C" animate_ends
   check "examples: animate refuses what cannot be" animate_refusals

@@ -3,6 +3,7 @@
 #include <gst/analytics/analytics.h>
 #include <gst/check/gstcheck.h>
 #include <math.h>
+#include <string.h>
 
 #include "support/element.h"
 
@@ -111,6 +112,76 @@ GST_START_TEST (tracked_objects)
         g_free (samples);
       }
     }
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
+/* The names of objects: a class that a classification is sure of, and never a list of all classes that a model knows. */
+GST_START_TEST (named_objects)
+{
+  static const struct
+  {
+    const gchar *ids;
+    gfloat levels[2]; /* of guest and presenter */
+    gboolean covered;
+  } rows[] = { { "!presenter", { 0.1, 0.9 }, FALSE }, { "!presenter", { 0.9, 0.1 }, TRUE },
+    { "!presenter", { 0, 0 }, TRUE }, { "!presenter", { 0.5, 0.5 }, TRUE }, { "!presenter", { -1, NAN }, TRUE },
+    { "presenter", { 0.1, 0.9 }, TRUE }, { "presenter", { 0.9, 0.1 }, FALSE }, { "presenter", { 0, 0 }, TRUE },
+    { "!7", { 0.1, 0.9 }, FALSE }, { "!8", { 0.1, 0.9 }, TRUE }, { "7", { 0, 0 }, TRUE }, { "8", { 0, 0 }, FALSE } };
+  static const GstAnalyticsRelTypes relations[] = { GST_ANALYTICS_REL_TYPE_RELATE_TO, GST_ANALYTICS_REL_TYPE_CONTAIN };
+  GstVideoInfo info = info_of ("GRAY8", 100, 80);
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *line = g_strdup_printf (FILL "region-ids=%s", rows[i / 2].ids);
+    GstHarness *harness = harness_new_for (line, &info);
+    GstBuffer *buffer = grey_frame (&info, 0);
+    GstAnalyticsRelationMeta *meta = gst_buffer_add_analytics_relation_meta (buffer);
+    GQuark names[] = { g_quark_from_string ("guest"), g_quark_from_string ("Presenter") };
+    gfloat levels[2];
+    GstAnalyticsTrackingMtd track;
+    GstAnalyticsClsMtd classes;
+    GstAnalyticsODMtd object;
+
+    memcpy (levels, rows[i / 2].levels, sizeof levels);
+    fail_unless (
+        gst_analytics_relation_meta_add_od_mtd (meta, g_quark_from_string ("face"), 10, 12, 20, 22, 0.9, &object));
+    fail_unless (gst_analytics_relation_meta_add_tracking_mtd (meta, 7, 0, &track));
+    fail_unless (gst_analytics_relation_meta_add_cls_mtd (meta, 2, levels, names, &classes));
+    fail_unless (
+        gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, object.id, track.id));
+    fail_unless (gst_analytics_relation_meta_set_relation (meta, relations[i % 2], object.id, classes.id));
+    if (rows[i / 2].covered)
+      expect_box (harness, buffer, 10, 12, 20, 22);
+    else
+      expect_box (harness, buffer, 0, 0, 0, 0);
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
+/* An object below the least confidence is no region; one whose confidence is none of 0 to 1 is. */
+GST_START_TEST (confidence_of_objects)
+{
+  static const struct
+  {
+    gfloat confidence;
+    gboolean covered;
+  } rows[] = { { 0.75, TRUE }, { 0.7, FALSE }, { 1, TRUE }, { 0, TRUE }, { -1, TRUE }, { 87, TRUE }, { NAN, TRUE } };
+  GstVideoInfo info = info_of ("GRAY8", 100, 80);
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstHarness *harness =
+        harness_new_for (FILL "region-min-confidence=0.75 region-fallback=frame region-hold=0", &info);
+    GstBuffer *buffer = grey_frame (&info, 0);
+    GstAnalyticsODMtd object;
+
+    fail_unless (gst_analytics_relation_meta_add_od_mtd (gst_buffer_add_analytics_relation_meta (buffer),
+        g_quark_from_string ("face"), 10, 12, 20, 22, rows[i].confidence, &object));
+    if (rows[i].covered)
+      expect_box (harness, buffer, 10, 12, 20, 22);
+    else
+      expect_box (harness, buffer, 0, 0, 0, 0);
     gst_harness_teardown (harness);
   }
 }
@@ -295,7 +366,7 @@ GST_START_TEST (masks)
     { "region-types=person", TRUE, TRUE, FALSE, FALSE }, { "region-types=!person", TRUE, FALSE, TRUE, FALSE },
     { "region-types=background", TRUE, FALSE, FALSE, TRUE },
     { "region-types=car region-shape=ellipse", TRUE, FALSE, TRUE, FALSE },
-    { "region-types=car", FALSE, FALSE, FALSE, FALSE } };
+    { "region-types=car", FALSE, TRUE, TRUE, FALSE } };
   GstVideoInfo info = info_of ("GRAY8", 100, 80);
 
   for (guint i = 0; i < 4 * G_N_ELEMENTS (rows); i++) {
@@ -320,6 +391,90 @@ GST_START_TEST (masks)
     }
     frame_clear (got);
     gst_buffer_unref (buffer);
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
+/*
+ * A mask as yolosegv8tensordec of GStreamer 1.28 writes it: beside its object, which both are related to, and with a list
+ * that has the id 0 alone. The mask is what the object is.
+ */
+GST_START_TEST (masks_of_objects)
+{
+  static const struct
+  {
+    const gchar *properties;
+    gboolean listed, covered;
+  } rows[] = { { "", FALSE, TRUE }, { "", TRUE, TRUE }, { "region-ids=!7", FALSE, FALSE },
+    { "region-ids=!7", TRUE, FALSE }, { "region-ids=7", FALSE, TRUE }, { "region-ids=8", TRUE, FALSE },
+    { "region-types=person", FALSE, TRUE }, { "region-types=car", TRUE, FALSE },
+    { "region-min-confidence=0.95", FALSE, FALSE }, { "region-min-confidence=0.8", TRUE, TRUE } };
+  static const guint8 ids[] = { 0, 3, 3, 0 };
+  GstVideoInfo info = info_of ("GRAY8", 100, 80);
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *line = g_strdup_printf (FILL "%s", rows[i].properties);
+    GstHarness *harness = harness_new_for (line, &info);
+    GstBuffer *buffer = grey_frame (&info, 0), *mask = gst_buffer_new_allocate (NULL, 4, NULL);
+    GstAnalyticsRelationMeta *meta = gst_buffer_add_analytics_relation_meta (buffer);
+    guint regions[] = { 0, 3 };
+    GstAnalyticsSegmentationMtd segments;
+    GstAnalyticsTrackingMtd track;
+    GstAnalyticsODMtd object;
+
+    gst_buffer_fill (mask, 0, ids, 4);
+    gst_buffer_add_video_meta (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 1);
+    /* The object has no area, so that the mask alone shows. */
+    fail_unless (
+        gst_analytics_relation_meta_add_od_mtd (meta, g_quark_from_string ("person"), 20, 10, 0, 20, 0.9, &object));
+    fail_unless (gst_analytics_relation_meta_add_tracking_mtd (meta, 7, 0, &track));
+    fail_unless (
+        gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, object.id, track.id));
+    fail_unless (gst_analytics_relation_meta_add_segmentation_mtd (meta, mask, GST_SEGMENTATION_TYPE_INSTANCE,
+        rows[i].listed ? 2 : 1, regions, 20, 10, 40, 20, &segments));
+    fail_unless (
+        gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, object.id, segments.id));
+    fail_unless (
+        gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, segments.id, object.id));
+    if (rows[i].covered)
+      expect_box (harness, buffer, 30, 10, 20, 20);
+    else
+      expect_box (harness, buffer, 0, 0, 0, 0);
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
+/* A mask with two regions, or of two objects, is none of them: what is left out by its id stays covered. */
+GST_START_TEST (masks_of_many)
+{
+  static const guint8 ids[] = { 0, 3, 9, 5 };
+  GstVideoInfo info = info_of ("GRAY8", 100, 80);
+
+  for (guint i = 0; i < 2; i++) {
+    GstHarness *harness = harness_new_for (FILL "region-ids=!7", &info);
+    GstBuffer *buffer = grey_frame (&info, 0), *mask = gst_buffer_new_allocate (NULL, 4, NULL);
+    GstAnalyticsRelationMeta *meta = gst_buffer_add_analytics_relation_meta (buffer);
+    guint regions[] = { 0, 3, 9 };
+    GstAnalyticsSegmentationMtd segments;
+    GstAnalyticsTrackingMtd track;
+    GstAnalyticsODMtd object;
+
+    gst_buffer_fill (mask, 0, ids, 4);
+    gst_buffer_add_video_meta (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 1);
+    fail_unless (gst_analytics_relation_meta_add_tracking_mtd (meta, 7, 0, &track));
+    fail_unless (gst_analytics_relation_meta_add_segmentation_mtd (meta, mask, GST_SEGMENTATION_TYPE_INSTANCE,
+        i == 0 ? 3 : 2, regions, 20, 10, 40, 20, &segments));
+    for (guint k = 0; k <= i; k++) {
+      fail_unless (
+          gst_analytics_relation_meta_add_od_mtd (meta, g_quark_from_string ("person"), 20, 10, 0, 20, 0.9, &object));
+      fail_unless (
+          gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, object.id, track.id));
+      fail_unless (
+          gst_analytics_relation_meta_set_relation (meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, segments.id, object.id));
+    }
+    expect_box (harness, buffer, 30, 10, 30, 20);
     gst_harness_teardown (harness);
   }
 }
@@ -504,6 +659,8 @@ analytics_suite (void)
 
   tcase_add_test (tc, objects);
   tcase_add_test (tc, tracked_objects);
+  tcase_add_test (tc, named_objects);
+  tcase_add_test (tc, confidence_of_objects);
   tcase_add_test (tc, nothing_found);
   tcase_add_test (tc, over_edges);
   tcase_add_test (tc, refused_objects);
@@ -511,6 +668,8 @@ analytics_suite (void)
   tcase_add_test (tc, turned);
   tcase_add_test (tc, turned_nowhere);
   tcase_add_test (tc, masks);
+  tcase_add_test (tc, masks_of_objects);
+  tcase_add_test (tc, masks_of_many);
   tcase_add_test (tc, noise);
   tcase_add_test (tc, parts_are_one_thing);
   tcase_add_test (tc, refused_masks);

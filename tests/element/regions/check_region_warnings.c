@@ -59,6 +59,8 @@ GST_START_TEST (settings_are_told)
     { "apply-to=regions regions=0.1%,0.1%,0.5%,0.5%", NULL },
     { "apply-to=regions regions=1,1,8,8 region-types=\"face;plate\"", "region-types:|comma|face,plate" },
     { "apply-to=regions regions=1,1,8,8 region-types=\"face,plate\"", NULL },
+    { "apply-to=regions regions=1,1,8,8 region-ids=\"7;12\"", "region-ids:|comma|7,12" },
+    { "apply-to=regions regions=1,1,8,8 region-ids=7,12", NULL },
     { "apply-to=regions regions=1,1,8,8 region-strength=0.19", "region-strength: below 0.2|tests/results/undo.md" },
     { "apply-to=regions regions=1,1,8,8 region-strength=0.2", NULL },
     { "apply-to=regions regions=1,1,8,8 region-strength=0.2 mask=box", "region-strength: below 0.3|undo.md" },
@@ -312,6 +314,86 @@ GST_START_TEST (types_that_never_come)
 }
 GST_END_TEST;
 
+/* Pushes frames with a region, which a tracker gave this id, or none for 0, and the detector this confidence. */
+static void
+push_ids (Run *run, guint n, gint id, gdouble confidence)
+{
+  for (guint i = 0; i < n; i++) {
+    g_autoptr (GstBuffer) in = grey_frame (&run->info, i * FRAME);
+    GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (in, "face", 10, 10, 20, 20);
+
+    if (id > 0)
+      gst_video_region_of_interest_meta_add_param (region, gst_structure_new ("object_id", "id", G_TYPE_INT, id, NULL));
+    gst_video_region_of_interest_meta_add_param (region,
+        gst_structure_new ("detection", "confidence", G_TYPE_DOUBLE, confidence, NULL));
+    gst_buffer_unref (push_frame (run->harness, in, FALSE));
+  }
+}
+
+/* Ids and names that were asked for and never came; what is left out by an id is missing where no region has an id. */
+GST_START_TEST (ids_that_never_come)
+{
+  Run run = run_start (FILL "region-ids=\"7, !9, Bob\"", "GRAY8", 100, 80);
+
+  push_types (&run, 20, NULL, NULL);
+  push_ids (&run, 49, 3, 1);
+  expect_warning (&run, NULL, "49 frames");
+  push_ids (&run, 30, 4, 1);
+  expect_warning (&run,
+      "region-ids: no region of 50 frames says anything of 7, \"bob\"; ids and names that came: 3, 4. Trackers write ids",
+      "50 frames");
+  end_stream (&run);
+  expect_warning (&run, NULL, "told");
+  run_stop (&run);
+
+  run = run_start (FILL "region-ids=!7", "GRAY8", 100, 80);
+  push_ids (&run, 60, 0, 1);
+  expect_warning (&run,
+      "region-ids: no region of 50 frames says anything of !7; none has an id or a name. Trackers write ids, classifiers "
+      "write names, and a region without an id or a name counts",
+      "no tracker");
+  run_stop (&run);
+
+  run = run_start (FILL "region-ids=!7", "GRAY8", 100, 80);
+  push_ids (&run, 1, 3, 1);
+  push_ids (&run, 60, 0, 1);
+  end_stream (&run);
+  expect_warning (&run, NULL, "a tracker");
+  run_stop (&run);
+
+  run = run_start (FILL "region-ids=7", "GRAY8", 100, 80);
+  push_ids (&run, 3, 8, 1);
+  end_stream (&run);
+  expect_warning (&run, "region-ids: no region of 3 frames says anything of 7; ids and names that came: 8. ",
+      "the end");
+  run_stop (&run);
+}
+GST_END_TEST;
+
+GST_START_TEST (too_little_confidence)
+{
+  Run run = run_start (FILL "region-min-confidence=0.8", "GRAY8", 100, 80);
+
+  push_ids (&run, 20, 0, 0.3);
+  push_ids (&run, 29, 0, 0.625);
+  expect_warning (&run, NULL, "49 frames");
+  push_ids (&run, 9, 0, 0.4);
+  expect_warning (&run,
+      "region-min-confidence: the regions of 50 frames are all below 0.8, so none is changed; the largest confidence was "
+      "0.62",
+      "50 frames");
+  run_stop (&run);
+
+  run = run_start (FILL "region-min-confidence=0.8", "GRAY8", 100, 80);
+  push_ids (&run, 30, 0, 0.3);
+  push_ids (&run, 1, 0, 0.8);
+  push_ids (&run, 60, 0, 0.3);
+  end_stream (&run);
+  expect_warning (&run, NULL, "one that is sure");
+  run_stop (&run);
+}
+GST_END_TEST;
+
 /* A message lists some types, none of them long. */
 GST_START_TEST (many_types)
 {
@@ -491,6 +573,8 @@ region_warnings (void)
   tcase_add_test (tc, outside_of_new_caps);
   tcase_add_test (tc, metadata_outside);
   tcase_add_test (tc, types_that_never_come);
+  tcase_add_test (tc, ids_that_never_come);
+  tcase_add_test (tc, too_little_confidence);
   tcase_add_test (tc, many_types);
   tcase_add_test (tc, metadata_that_never_comes);
   tcase_add_test (tc, limits);

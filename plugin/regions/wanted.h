@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which regions of the metadata count: by their type, by the id or name that tells who they are, and by their
+ * confidence; and what the user asked for and never came. What the metadata does not tell about a region makes the
+ * region count. For one thread at a time.
+ */
+#ifndef GST_CUDA_CONVOLVE_WANTED_H
+#define GST_CUDA_CONVOLVE_WANTED_H
+
+#include "regions/analytics.h"
+
+G_BEGIN_DECLS
+
+typedef struct _GstCudaConvolveWanted GstCudaConvolveWanted;
+
+GstCudaConvolveWanted *gst_cuda_convolve_wanted_new (void);
+void gst_cuda_convolve_wanted_free (GstCudaConvolveWanted *wanted);
+
+/* Reads the texts of the settings. FALSE with error (CONVOLVE_PROPS_ERROR_REGIONS), and nothing is changed. */
+gboolean gst_cuda_convolve_wanted_set (GstCudaConvolveWanted *wanted, const ConvolveRegionSettings *settings,
+    GError **error);
+
+/* Whether names of regions matter, which are to be read then. */
+gboolean gst_cuda_convolve_wanted_needs_names (const GstCudaConvolveWanted *wanted);
+
+/* Begins to look at a frame, or to look at it again. */
+void gst_cuda_convolve_wanted_begin (GstCudaConvolveWanted *wanted);
+
+/* Whether a region of the frame counts. Its place is not looked at. */
+gboolean gst_cuda_convolve_wanted_takes (GstCudaConvolveWanted *wanted, const GstCudaConvolveObject *region);
+
+/* Counts the frame, once for each frame. */
+void gst_cuda_convolve_wanted_count (GstCudaConvolveWanted *wanted);
+
+/*
+ * What did not come in so many frames that the user should know, to be freed, or NULL; each is told once. at_end tells
+ * that no more frames come. forget() begins to wait anew.
+ */
+gchar *gst_cuda_convolve_wanted_complain (GstCudaConvolveWanted *wanted, gboolean at_end);
+void gst_cuda_convolve_wanted_forget (GstCudaConvolveWanted *wanted);
+
+G_END_DECLS
+
+#endif
