@@ -735,14 +735,17 @@ GST_START_TEST (twice)
 }
 GST_END_TEST;
 
+#define NONE G_MININT
+
 /* A region jumps across the frame. It is one region where "object_id" says so, and not where the meta's own id does. */
 GST_START_TEST (ids_of_regions_of_interest)
 {
   static const struct
   {
-    gint id[2], meta_id;
+    gint id[2], meta_id; /* NONE is not written */
     guint found;
-  } rows[] = { { { 5, 5 }, 0, 1 }, { { 5, 6 }, 0, 2 }, { { 0, 0 }, 0, 2 }, { { -1, -1 }, 0, 2 }, { { 0, 0 }, 5, 2 } };
+  } rows[] = { { { 5, 5 }, 0, 1 }, { { 5, 6 }, 0, 2 }, { { 0, 0 }, 0, 2 }, { { -1, -1 }, 0, 2 },
+    { { NONE, NONE }, 5, 2 } };
 
   for (guint row = 0; row < G_N_ELEMENTS (rows); row++) {
     Play play;
@@ -756,7 +759,7 @@ GST_START_TEST (ids_of_regions_of_interest)
       gboolean lost;
 
       region->id = rows[row].meta_id;
-      if (rows[row].id[i] != 0)
+      if (rows[row].id[i] != NONE)
         gst_video_region_of_interest_meta_add_param (region,
             gst_structure_new ("object_id", "id", G_TYPE_INT, rows[row].id[i], NULL));
       GST_BUFFER_PTS (buffer) = i * 40 * GST_MSECOND;
