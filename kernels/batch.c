@@ -30,6 +30,8 @@ convolve_batch_free (ConvolveBatch *batch)
     free (batch->memory);
   free (batch->works);
   free (batch->boxes);
+  free (batch->outlines);
+  free (batch->corners);
   free (batch);
 }
 
@@ -52,7 +54,7 @@ convolve_batch_begin (ConvolveBatch *batch, size_t bytes, void **memory, Convolv
 {
   ConvolveStatus status;
 
-  batch->n_works = batch->n_boxes = 0;
+  batch->n_works = batch->n_boxes = batch->n_outlines = batch->n_corners = 0;
   status = batch->device ? convolve_device_batch_begin (batch, bytes, error)
                          : make_room (&batch->memory, &batch->bytes, bytes, error);
   *memory = batch->memory;
@@ -172,6 +174,29 @@ convolve_batch_copy (ConvolveBatch *batch, const void *source, ptrdiff_t source_
   return add (batch, &work, error);
 }
 
+/* Copies the polygons of an area, whose corners follow each other then. FALSE without memory. */
+static bool
+add_outlines (ConvolveBatch *batch, const ConvolveArea *area)
+{
+  if (!extend ((void **) &batch->outlines, batch->n_outlines, &batch->outlines_room, (size_t) area->count,
+          sizeof (*batch->outlines)))
+    return false;
+  for (int i = 0; i < area->count; i++) {
+    ConvolveOutline outline = area->extras->outlines[i];
+
+    if (!extend ((void **) &batch->corners, batch->n_corners, &batch->corners_room, (size_t) outline.count,
+            sizeof (*batch->corners)))
+      return false;
+    if (outline.count > 0)
+      memcpy (batch->corners + batch->n_corners, area->extras->corners + outline.first,
+          (size_t) outline.count * sizeof (*batch->corners));
+    outline.first = (int) batch->n_corners;
+    batch->n_corners += (size_t) outline.count;
+    batch->outlines[batch->n_outlines++] = outline;
+  }
+  return true;
+}
+
 ConvolveStatus
 convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *pixel, const ConvolveArea *area,
     const ConvolvePlane *plane, ConvolveError *error)
@@ -185,6 +210,11 @@ convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *pixel, const Co
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d boxes", area->count);
   work.blend.area = *area;
   work.blend.area.boxes = NULL;
+  work.blend.area.extras = NULL;
+  work.blend.outlined = area->extras && area->extras->outlines && area->count > 0;
+  work.blend.first_outline = batch->n_outlines;
+  if (work.blend.outlined && !add_outlines (batch, area))
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d polygons", area->count);
   work.blend.first_box = batch->n_boxes;
   if (area->count > 0)
     memcpy (batch->boxes + batch->n_boxes, area->boxes, (size_t) area->count * sizeof (*batch->boxes));
@@ -208,6 +238,7 @@ copy (const ConvolveWork *work)
 static ConvolveStatus
 run_work (ConvolveBatch *batch, const ConvolveWork *work, ConvolveError *error)
 {
+  ConvolveExtras extras;
   ConvolveArea area;
 
   switch (work->kind) {
@@ -222,7 +253,7 @@ run_work (ConvolveBatch *batch, const ConvolveWork *work, ConvolveError *error)
     case CONVOLVE_WORK_COPY:
       return copy (work);
     case CONVOLVE_WORK_BLEND:
-      area = convolve_batch_area (batch, work);
+      area = convolve_batch_area (batch, work, &extras);
       return convolve_blend (&work->pixel, &area, &work->plane, error);
   }
   return CONVOLVE_OK;

@@ -30,6 +30,36 @@ typedef enum
 #define CONVOLVE_MAX_BOX (1 << 20) /* luma pixels: largest side of a box, and largest magnitude of its place */
 #define CONVOLVE_WHOLE_WEIGHT 256  /* at which the effect replaces the picture completely */
 #define CONVOLVE_MAX_FACTOR 64     /* of shrinking */
+#define CONVOLVE_MAX_CORNERS 64    /* of a polygon */
+#define CONVOLVE_POINTS 16         /* places to a luma pixel, in each direction */
+
+/*
+ * A corner of a polygon, in sixteenths of a luma pixel. Luma pixel (x, y) is the square from (16 x, 16 y) to
+ * (16 x + 16, 16 y + 16).
+ */
+typedef struct
+{
+  int x, y;
+} ConvolvePoint;
+
+/*
+ * A polygon inside a box. Its corners follow each other in a list, and the last one is joined to the first. Edges may
+ * cross: the polygon is all that the outline winds around, by the nonzero rule.
+ */
+typedef struct
+{
+  int first, count; /* in the list of corners: 3..CONVOLVE_MAX_CORNERS, or a count of 0 for a box without a polygon */
+  int margin;       /* sixteenths of a luma pixel: the polygon is larger by this distance on all sides */
+} ConvolveOutline;
+
+/* What few areas have. */
+typedef struct
+{
+  /* Of each box, or NULL where no box has a polygon. A polygon with its margin lies in its box, whatever the shape. */
+  const ConvolveOutline *outlines;
+  const ConvolvePoint *corners; /* n_corners of them */
+  int n_corners;
+} ConvolveExtras;
 
 /*
  * Where an effect shows in a plane, and how much. The weight of a box is 256 inside the shape, 0 beyond the feather,
@@ -37,7 +67,10 @@ typedef enum
  *  - rectangle: 256 * (1 - d / (feather + 1)), with d the distance to the box in luma pixels;
  *  - ellipse: 256 * p / (p + q), with p = 1 - r / R' and q = r / R - 1. Here r is the pixel's distance from the centre,
  *    R the radius of the ellipse in the pixel's direction, and R' that of the ellipse whose half axes are longer by the
- *    feather.
+ *    feather;
+ *  - polygon: as a rectangle, with d = e - margin + 1/2, and e the distance from the pixel's centre to the nearest edge
+ *    in luma pixels. The weight is 256, too, where d is below 1, where an edge passes through the inside of the pixel's
+ *    square, and where the outline winds around the pixel's centre. Edges of no length do not count.
  * The weight is rounded down. Where boxes lie over each other the largest weight counts.
  *
  * A pixel of the plane has the weight of the nearest of its luma pixels, so that a chroma sample that touches a box
@@ -51,7 +84,8 @@ typedef struct
   ConvolveShape shape;
   int feather; /* luma pixels, 0..CONVOLVE_MAX_FEATHER */
   bool outside;
-  int x_step, y_step; /* luma pixels for each pixel of the plane: 1, 2 or 4 */
+  int x_step, y_step;           /* luma pixels for each pixel of the plane: 1, 2 or 4 */
+  const ConvolveExtras *extras; /* or NULL */
 } ConvolveArea;
 
 /* The weight at pixel (x, y) of a plane: 0..CONVOLVE_WHOLE_WEIGHT. */
@@ -168,7 +202,7 @@ ConvolveStatus convolve_batch_fill (ConvolveBatch *batch, const ConvolvePixel *p
 ConvolveStatus convolve_batch_copy (ConvolveBatch *batch, const void *source, ptrdiff_t source_stride,
     void *destination, ptrdiff_t destination_stride, size_t row_bytes, int rows, ConvolveError *error);
 
-/* The boxes of area are copied. */
+/* The boxes of area are copied, with their polygons. */
 ConvolveStatus convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *pixel, const ConvolveArea *area,
     const ConvolvePlane *plane, ConvolveError *error);
 

@@ -46,11 +46,14 @@ static const Row rows[] = {
       .flags = PLAYING, .standard = CONVOLVE_APPLY_TO_FRAME,
       .blurb = "Part of each frame that is changed; the rest keeps every byte" },
   { "regions", "Regions", "0.3", TEXT_AT (region.regions), .target = WRITTEN, .flags = PLAYING,
-      .blurb = "Boxes x,y,width,height in luma pixels or, with %, in per cent of the frame; boxes are split by ';', as "
-               "in 100,80,64,64; 50%,0,50%,100% (NULL or empty = none)" },
+      .blurb =
+          "Boxes x,y,width,height and polygons polygon:x,y x,y x,y of 3 to 64 corners, in luma pixels or, with %, in "
+          "per cent of the frame; both are split by ';', as in 100,80,64,64; polygon:50%,0 100%,50% 50%,100%. A "
+          "polygon is all that its outline winds around, where edges cross, too (NULL or empty = none)" },
   { "region-boxes", "Region boxes", "0.3", BOXES_AT (region.regions), .target = WRITTEN, .flags = PLAYING,
       .blurb = "The boxes of regions as an array, as in <<100,80,64,64>>: four numbers are luma pixels, and of four "
-               "strings some may be in per cent, as in 50%. The one that is set last counts" },
+               "strings some may be in per cent, as in 50%. A row of six or more values is a polygon: x and y of each "
+               "corner in turn. The one that is set last counts" },
   { "region-sources", "Region sources", "0.3", FLAGS_AT (region.sources, convolve_region_sources_get_type),
       .target = REGION, .flags = PLAYING, .standard = CONVOLVE_REGION_SOURCES_ALL,
       .blurb = "Where the boxes of a frame come from" },
@@ -74,11 +77,14 @@ static const Row rows[] = {
   { "region-expand", "Region expand", "0.3", DOUBLE_AT (region.expand), .target = REGION, .flags = CONTROLLABLE,
       .most = CONVOLVE_MAX_EXPAND,
       .blurb = "By how much a box grows on each side, as a share of its width and height (0.1 = a tenth on each side); "
-               "region-strength, region-blocks, region-shape and region-feather take the grown box" },
+               "a polygon grows by that share of the shorter side of the box around it. region-strength, "
+               "region-blocks, region-shape and region-feather take what has grown" },
   { "region-feather", "Region feather", "0.3", UINT_AT (region.feather), .target = REGION, .flags = CONTROLLABLE,
-      .most = CONVOLVE_MAX_FEATHER, .blurb = "Luma pixels around the expanded box over which the effect fades out" },
+      .most = CONVOLVE_MAX_FEATHER,
+      .blurb = "Luma pixels around the expanded box or polygon over which the effect fades out" },
   { "region-shape", "Region shape", "0.3", ENUM_AT (region.shape, convolve_region_shape_get_type), .target = REGION,
-      .flags = PLAYING, .standard = CONVOLVE_SHAPE_RECTANGLE, .blurb = "Shape of a region in its box" },
+      .flags = PLAYING, .standard = CONVOLVE_SHAPE_RECTANGLE,
+      .blurb = "Shape of a region in its box; polygons and masks of segmentation keep their own" },
   { "region-effect", "Region effect", "0.3", ENUM_AT (region.effect, convolve_region_effect_get_type), .target = REGION,
       .flags = PLAYING, .standard = CONVOLVE_REGION_EFFECT_AUTO,
       .blurb =

@@ -57,6 +57,12 @@ add_nowhere (const ConvolveRegionSettings *region, const GArray *boxes, GPtrArra
 static gboolean
 looks_like_shares (const ConvolveTextBox *box)
 {
+  for (guint i = 0; i < 2 * box->n_corners; i++)
+    if (box->corners[i / 2].per_cent[i % 2] || box->corners[i / 2].number[i % 2] < 0
+        || box->corners[i / 2].number[i % 2] > 1)
+      return FALSE;
+  if (box->n_corners > 0)
+    return TRUE;
   for (guint i = 0; i < G_N_ELEMENTS (box->number); i++)
     if (box->per_cent[i] || box->number[i] < 0 || box->number[i] > 1)
       return FALSE;
@@ -66,6 +72,8 @@ looks_like_shares (const ConvolveTextBox *box)
 static gboolean
 is_below_a_pixel (const ConvolveTextBox *box)
 {
+  if (box->n_corners > 0)
+    return FALSE;
   return (!box->per_cent[2] && box->number[2] < 1) || (!box->per_cent[3] && box->number[3] < 1);
 }
 

@@ -7,7 +7,8 @@
 
 /*
  * Boxes as the text of the property regions, to be freed, and as an array: one row for each box, of four numbers, or of
- * strings where any number of any box is in per cent. The text is NULL for an empty array. What is no box becomes a text that
+ * strings where any number of any box is in per cent. A polygon is a row of x and y of each corner in turn: an even number
+ * of values, and at least six. The text is NULL for an empty array. What is no box becomes a text that
  * cannot be read, so that the error of regions names the token; a text that cannot be read becomes an empty array.
  */
 gchar *convolve_region_boxes_read (const GValue *array);

@@ -61,6 +61,20 @@ add_number (Place *place, const ConvolveTextBox *box, guint i, gdouble factor)
     place->pixels += factor * box->number[i];
 }
 
+/* The distance of a corner from the frame's start, or from the frame's end; longer by the feather. */
+static Place
+place_of_corner (const ConvolveRegionSettings *settings, const ConvolveTextCorner *corner, guint i, gboolean from_end)
+{
+  gdouble sign = from_end ? -1 : 1;
+  Place place = { settings->feather, from_end ? 1 : 0 };
+
+  if (corner->per_cent[i])
+    place.share += sign * corner->number[i] / 100;
+  else
+    place.pixels += sign * corner->number[i];
+  return place;
+}
+
 /* Narrows the sides of frames to those where the place is above 0. FALSE where there are none. */
 static gboolean
 narrow (Place place, gdouble *least, gdouble *most)
@@ -75,6 +89,24 @@ narrow (Place place, gdouble *least, gdouble *most)
 }
 
 /*
+ * Whether a frame can be so wide, or so high, that a corner of the polygon lies behind the frame's start, and a corner
+ * before the frame's end. What a polygon grows by depends on both sides of the frame, so that a growing one always can.
+ */
+static gboolean
+polygon_can_touch (const ConvolveRegionSettings *settings, const ConvolveTextBox *box, guint i)
+{
+  for (guint k = 0; k < box->n_corners * box->n_corners; k++) {
+    gdouble least = 0, most = LARGEST_SIDE;
+
+    if (narrow (place_of_corner (settings, &box->corners[k / box->n_corners], i, FALSE), &least, &most)
+        && narrow (place_of_corner (settings, &box->corners[k % box->n_corners], i, TRUE), &least, &most)
+        && least < most)
+      return TRUE;
+  }
+  return settings->expand > 0;
+}
+
+/*
  * Whether a frame can be so wide, or so high, that the box has a pixel of it: the box ends behind the frame's start, and
  * begins before the frame's end. i is 0 for columns, and 1 for rows.
  */
@@ -84,6 +116,8 @@ can_touch (const ConvolveRegionSettings *settings, const ConvolveTextBox *box, g
   Place end = { settings->feather, 0 }, room = { settings->feather, 1 };
   gdouble least = 0, most = LARGEST_SIDE;
 
+  if (box->n_corners > 0)
+    return polygon_can_touch (settings, box, i);
   add_number (&end, box, i, 1);
   add_number (&end, box, i + 2, 1 + settings->expand);
   add_number (&room, box, i, -1);
@@ -147,6 +181,26 @@ skip (const gchar *p, const gchar *characters)
   return p + strspn (p, characters);
 }
 
+#define POLYGON "polygon:"
+
+/* Reads a number of `length` characters, in per cent where % is behind it. kind and number say in what it stands. */
+static gboolean
+read_number (const gchar *token, gsize length, const gchar *kind, guint number, gdouble *value, gboolean *per_cent,
+    GError **error)
+{
+  const gchar *problem;
+
+  *per_cent = token[length - 1] == '%';
+  problem = convolve_token_number (token, length - *per_cent, value);
+  if (problem)
+    return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", token, length, "in %s %u %s", kind,
+        number, problem);
+  if (fabs (*value) > MAX_NUMBER)
+    return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", token, length,
+        "in %s %u is above a million", kind, number);
+  return TRUE;
+}
+
 /* Reads the number at *p of the box at start, and moves *p behind the number and the comma. */
 static gboolean
 take_number (const gchar **p, const gchar *start, guint box, guint number, ConvolveTextBox *into, GError **error)
@@ -154,24 +208,15 @@ take_number (const gchar **p, const gchar *start, guint box, guint number, Convo
   static const gchar *const names[] = { "x", "y", "width", "height" };
   const gchar *token = *p, *end;
   gsize length = strcspn (token, BEHIND);
-  const gchar *problem;
-  gdouble value;
 
   if (length == 0)
     return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", start, strcspn (start, ";\n"),
         "is box %u and lacks its %s: x,y,width,height", box, names[number]);
-  into->per_cent[number] = token[length - 1] == '%';
-  problem = convolve_token_number (token, length - into->per_cent[number], &value);
-  if (problem)
-    return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", token, length, "in box %u %s", box,
-        problem);
-  if (fabs (value) > MAX_NUMBER)
-    return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", token, length,
-        "in box %u is above a million", box);
-  if ((number == 2 || number == 3) && value <= 0)
+  if (!read_number (token, length, "box", box, &into->number[number], &into->per_cent[number], error))
+    return FALSE;
+  if ((number == 2 || number == 3) && into->number[number] <= 0)
     return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", token, length,
         "in box %u is no %s: a %s is above 0", box, names[number], names[number]);
-  into->number[number] = value;
   end = skip (token + length, " \t\r");
   *p = *end == ',' && number < 3 ? skip (end + 1, " \t\r") : end;
   return TRUE;
@@ -194,19 +239,64 @@ take_box (const gchar **p, guint box, ConvolveTextBox *into, GError **error)
   return TRUE;
 }
 
+/* Reads the polygon at *p, and moves *p behind the polygon. into->corners is to be freed. */
+static gboolean
+take_polygon (const gchar **p, guint number, ConvolveTextBox *into, GError **error)
+{
+  const gchar *start = *p, *at = skip (start + strlen (POLYGON), " \t\r");
+  ConvolveTextCorner corners[CONVOLVE_MAX_CORNERS];
+  guint n = 0; /* numbers */
+
+  while (*at && *at != ';' && *at != '\n') {
+    gsize length = strcspn (at, BEHIND);
+
+    if (length == 0)
+      return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", start, strcspn (start, ";\n"),
+          "is polygon %u and lacks a number between two commas: " POLYGON "x,y x,y x,y", number);
+    if (n == 2 * CONVOLVE_MAX_CORNERS)
+      return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", at, length,
+          "is one corner too many in polygon %u: there are at most %d", number, CONVOLVE_MAX_CORNERS);
+    if (!read_number (at, length, "polygon", number, &corners[n / 2].number[n % 2], &corners[n / 2].per_cent[n % 2],
+            error))
+      return FALSE;
+    n++;
+    at = skip (at + length, " \t\r");
+    if (*at == ',')
+      at = skip (at + 1, " \t\r");
+  }
+  if (n % 2)
+    return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", start, strcspn (start, ";\n"),
+        "is polygon %u and lacks the y of its last corner: " POLYGON "x,y x,y x,y", number);
+  if (n < 6)
+    return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", start, strcspn (start, ";\n"),
+        "is polygon %u with %u corners: a polygon has at least 3, as in " POLYGON "x,y x,y x,y", number, n / 2);
+  into->n_corners = n / 2;
+  into->corners = g_memdup2 (corners, n / 2 * sizeof (*corners));
+  *p = at;
+  return TRUE;
+}
+
+static void
+clear_box (gpointer data)
+{
+  g_free (((ConvolveTextBox *) data)->corners);
+}
+
 gboolean
 convolve_region_settings_boxes (const ConvolveRegionSettings *settings, GArray **boxes, GError **error)
 {
   g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof (ConvolveTextBox));
   const gchar *p = skip (settings->regions ? settings->regions : "", " \t\r\n;");
 
+  g_array_set_clear_func (list, clear_box);
   while (*p) {
-    ConvolveTextBox box;
+    ConvolveTextBox box = { .n_corners = 0 };
 
     if (list->len == CONVOLVE_MAX_BOXES)
       return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_REGIONS, "regions", p, strcspn (p, ";\n"),
           "is one box too many: there are at most %d", CONVOLVE_MAX_BOXES);
-    if (!take_box (&p, list->len + 1, &box, error))
+    if (g_str_has_prefix (p, POLYGON) ? !take_polygon (&p, list->len + 1, &box, error)
+                                      : !take_box (&p, list->len + 1, &box, error))
       return FALSE;
     g_array_append_val (list, box);
     p = skip (p, " \t\r\n;");

@@ -86,16 +86,29 @@ ConvolveRegionEffect convolve_region_settings_effect (const ConvolveRegionSettin
 gboolean convolve_region_settings_check (const ConvolveRegionSettings *settings, const ConvolveSettings *mask,
     GError **error);
 
-/* A box as the user writes it: x, y, width, height. Each number is in luma pixels, or in per cent of the picture. */
+/* A corner of a polygon: x, y. */
+typedef struct
+{
+  gdouble number[2];
+  gboolean per_cent[2];
+} ConvolveTextCorner;
+
+/*
+ * A box as the user writes it: x, y, width, height. Each number is in luma pixels, or in per cent of the picture. A
+ * polygon has corners instead.
+ */
 typedef struct
 {
   gdouble number[4];
   gboolean per_cent[4];
+  guint n_corners;             /* 0 for a box */
+  ConvolveTextCorner *corners; /* of the array that has the box */
 } ConvolveTextBox;
 
 /*
- * Reads regions: boxes split by ';' or a new line; four numbers a box, split by commas or blanks, each with or without
- * '%'. Widths and heights are above 0, and no magnitude is above 10^6. *boxes is an array of ConvolveTextBox, to be
+ * Reads regions: boxes and polygons split by ';' or a new line. A box is four numbers, and a polygon the word polygon:
+ * and 3 to CONVOLVE_MAX_CORNERS pairs of numbers. Numbers are split by commas or blanks, each with or without '%'.
+ * Widths and heights are above 0, and no magnitude is above 10^6. *boxes is an array of ConvolveTextBox, to be
  * unreferenced. FALSE with error (CONVOLVE_PROPS_ERROR_REGIONS), which names the token.
  */
 gboolean convolve_region_settings_boxes (const ConvolveRegionSettings *settings, GArray **boxes, GError **error);

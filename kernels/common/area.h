@@ -112,6 +112,131 @@ convolve_ellipse_weight (ConvolveSpan x, ConvolveSpan y, ConvolveSpan box_x, Con
   return (int) (CONVOLVE_WHOLE_WEIGHT * inside / (inside + outside));
 }
 
+/* --- polygons --- */
+
+/* The luma pixel whose centre is at (x, y), beside the edge from a to b, in sixteenths of a luma pixel. */
+typedef struct
+{
+  int64_t x, y;    /* from a to the centre */
+  int64_t dx, dy;  /* from a to b */
+  int64_t cross;   /* above 0 where the centre is on the left of the edge, as seen from a with y upward */
+  bool is_touched; /* the edge passes through the inside of the pixel's square */
+  int winding;     /* what the edge adds to the winding number about the centre */
+} ConvolveBeside;
+
+static CONVOLVE_BOTH int64_t
+convolve_magnitude (int64_t value)
+{
+  return value < 0 ? -value : value;
+}
+
+static CONVOLVE_BOTH ConvolveBeside
+convolve_find_beside (ConvolvePoint a, ConvolvePoint b, int x, int y)
+{
+  const int half = CONVOLVE_POINTS / 2;
+  int left = a.x < b.x ? a.x : b.x, top = a.y < b.y ? a.y : b.y;
+  int right = convolve_larger (a.x, b.x), bottom = convolve_larger (a.y, b.y);
+  ConvolveBeside beside;
+
+  beside.x = x - a.x;
+  beside.y = y - a.y;
+  beside.dx = b.x - a.x;
+  beside.dy = b.y - a.y;
+  beside.cross = beside.dx * beside.y - beside.dy * beside.x;
+  beside.is_touched = left < x + half && right > x - half && top < y + half && bottom > y - half
+      && convolve_magnitude (beside.cross) < half * (convolve_magnitude (beside.dx) + convolve_magnitude (beside.dy));
+  beside.winding = 0;
+  if (a.y <= y && b.y > y && beside.cross > 0)
+    beside.winding = 1;
+  if (a.y > y && b.y <= y && beside.cross < 0)
+    beside.winding = -1;
+  return beside;
+}
+
+/* The square of the distance from the centre to an edge that has a length, in sixteenths of a luma pixel. */
+static CONVOLVE_BOTH double
+convolve_edge_square (const ConvolveBeside *beside)
+{
+  int64_t length = beside->dx * beside->dx + beside->dy * beside->dy; /* its square */
+  int64_t along = beside->x * beside->dx + beside->y * beside->dy;
+  int64_t x = beside->x - beside->dx, y = beside->y - beside->dy; /* from b */
+
+  if (along <= 0)
+    return (double) (beside->x * beside->x + beside->y * beside->y);
+  if (along >= length)
+    return (double) (x * x + y * y);
+  return CONVOLVE_PRODUCT_D ((double) beside->cross, (double) beside->cross) / (double) length;
+}
+
+/* The weight of a luma pixel from the square of its distance to a polygon, which is 0 in the polygon. */
+static CONVOLVE_BOTH int
+convolve_polygon_weight (double square, int feather, int margin)
+{
+  double whole = CONVOLVE_POINTS / 2 + margin, end = whole + CONVOLVE_POINTS * feather;
+
+  if (square < CONVOLVE_PRODUCT_D (whole, whole))
+    return CONVOLVE_WHOLE_WEIGHT;
+  if (square >= CONVOLVE_PRODUCT_D (end, end))
+    return 0;
+  return (int) (CONVOLVE_WHOLE_WEIGHT / CONVOLVE_POINTS * (end - sqrt (square)) / (feather + 1));
+}
+
+/* The weight of luma pixel (x, y). corners are those of the outline. */
+static CONVOLVE_BOTH int
+convolve_outline_weight (const ConvolvePoint *corners, ConvolveOutline outline, int feather, int x, int y)
+{
+  const int centre_x = x * CONVOLVE_POINTS + CONVOLVE_POINTS / 2;
+  const int centre_y = y * CONVOLVE_POINTS + CONVOLVE_POINTS / 2;
+  double least = INFINITY;
+  int winding = 0;
+
+  for (int i = 0; i < outline.count; i++) {
+    ConvolveBeside beside =
+        convolve_find_beside (corners[i], corners[i + 1 < outline.count ? i + 1 : 0], centre_x, centre_y);
+
+    if (beside.dx == 0 && beside.dy == 0)
+      continue;
+    if (beside.is_touched)
+      return CONVOLVE_WHOLE_WEIGHT;
+    winding += beside.winding;
+    if (feather > 0 || outline.margin > 0) {
+      double square = convolve_edge_square (&beside);
+
+      least = square < least ? square : least;
+    }
+  }
+  return winding != 0 ? CONVOLVE_WHOLE_WEIGHT : convolve_polygon_weight (least, feather, outline.margin);
+}
+
+/* Whether a luma pixel is as near to a box as its feather. */
+static CONVOLVE_BOTH bool
+convolve_is_near (ConvolveRect box, int feather, int x, int y)
+{
+  return x >= box.x - feather && y >= box.y - feather && x < box.x + box.width + feather
+      && y < box.y + box.height + feather;
+}
+
+/* The weight that the polygon in a box gives to the pixel at (x, y) of a plane: that of one of its luma pixels. */
+static CONVOLVE_BOTH int
+convolve_corners_weight (const ConvolveArea *area, ConvolveRect box, const ConvolvePoint *corners,
+    ConvolveOutline outline, int x, int y)
+{
+  int found = area->outside ? CONVOLVE_WHOLE_WEIGHT : 0;
+
+  for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++)
+    for (int u = x * area->x_step; u < (x + 1) * area->x_step; u++) {
+      int weight = convolve_is_near (box, area->feather, u, v)
+          ? convolve_outline_weight (corners, outline, area->feather, u, v)
+          : 0;
+
+      if (area->outside ? weight < found : weight > found)
+        found = weight;
+    }
+  return found;
+}
+
+/* --- boxes --- */
+
 /* The weight that one box gives to the pixel at (x, y) of a plane. */
 static CONVOLVE_BOTH int
 convolve_box_weight (const ConvolveArea *area, ConvolveRect box, int x, int y)

@@ -41,8 +41,9 @@ typedef struct
     size_t row_bytes; /* of a copy */
     struct
     {
-      ConvolveArea area; /* without the pointer to the boxes, which move while the batch grows */
-      size_t first_box;
+      ConvolveArea area; /* without the pointers to boxes and extras, which move while the batch grows */
+      size_t first_box, first_outline;
+      bool outlined; /* the area has polygons */
     } blend;
   };
 } ConvolveWork;
@@ -56,16 +57,24 @@ struct ConvolveBatch
   size_t n_works, works_room;
   ConvolveRect *boxes;
   size_t n_boxes, boxes_room;
+  ConvolveOutline *outlines; /* of the areas that have polygons */
+  size_t n_outlines, outlines_room;
+  ConvolvePoint *corners;
+  size_t n_corners, corners_room;
   void *loaded; /* what the device keeps for the batch, or NULL */
 };
 
-/* The area of a blend with its boxes. */
+/* The area of a blend with its boxes, and with its extras, for which there is room at extras. */
 static inline ConvolveArea
-convolve_batch_area (const ConvolveBatch *batch, const ConvolveWork *work)
+convolve_batch_area (const ConvolveBatch *batch, const ConvolveWork *work, ConvolveExtras *extras)
 {
   ConvolveArea area = work->blend.area;
 
   area.boxes = area.count > 0 ? batch->boxes + work->blend.first_box : NULL;
+  *extras = (ConvolveExtras){ .outlines = work->blend.outlined ? batch->outlines + work->blend.first_outline : NULL,
+    .corners = batch->corners,
+    .n_corners = (int) batch->n_corners };
+  area.extras = work->blend.outlined ? extras : NULL;
   return area;
 }
 

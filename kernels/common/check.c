@@ -86,6 +86,34 @@ convolve_check_part (const ConvolvePixel *pixel, const ConvolvePlane *plane, Con
                                                             : CONVOLVE_INVALID;
 }
 
+/* Whether the polygons' corners are in the list, and in the polygons' boxes. */
+static ConvolveStatus
+check_outlines (const ConvolveArea *area, const ConvolveExtras *extras, ConvolveError *error)
+{
+  for (int i = 0; i < area->count && extras->outlines; i++) {
+    ConvolveOutline outline = extras->outlines[i];
+    ConvolveRect box = area->boxes[i];
+    int64_t left = (int64_t) box.x * CONVOLVE_POINTS, top = (int64_t) box.y * CONVOLVE_POINTS;
+    int64_t right = left + (int64_t) box.width * CONVOLVE_POINTS, bottom = top + (int64_t) box.height * CONVOLVE_POINTS;
+
+    if (outline.count == 0)
+      continue;
+    if (outline.count < 3 || outline.count > CONVOLVE_MAX_CORNERS || outline.first < 0
+        || outline.first > extras->n_corners - outline.count || outline.margin < 0)
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "polygon %d has %d of %d corners, from %d on, and margin %d", i,
+          outline.count, extras->n_corners, outline.first, outline.margin);
+    for (int k = 0; k < outline.count; k++) {
+      ConvolvePoint corner = extras->corners[outline.first + k];
+
+      if (corner.x - (int64_t) outline.margin < left || corner.x + (int64_t) outline.margin > right
+          || corner.y - (int64_t) outline.margin < top || corner.y + (int64_t) outline.margin > bottom)
+        return convolve_fail (error, CONVOLVE_INVALID, 0, "corner %d of polygon %d, or its margin, is not in its box",
+            k, i);
+    }
+  }
+  return CONVOLVE_OK;
+}
+
 ConvolveStatus
 convolve_check_area (const ConvolveArea *area, ConvolveError *error)
 {
@@ -102,7 +130,7 @@ convolve_check_area (const ConvolveArea *area, ConvolveError *error)
       return convolve_fail (error, CONVOLVE_INVALID, 0, "box %d is %dx%d at %d,%d", i, box.width, box.height, box.x,
           box.y);
   }
-  return CONVOLVE_OK;
+  return area->extras ? check_outlines (area, area->extras, error) : CONVOLVE_OK;
 }
 
 ConvolveStatus

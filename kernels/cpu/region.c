@@ -34,8 +34,14 @@ convolve_area_weight (const ConvolveArea *area, int x, int y)
 {
   int most = 0;
 
-  for (int i = 0; i < area->count && most < CONVOLVE_WHOLE_WEIGHT; i++)
-    most = convolve_larger (most, convolve_box_weight (area, area->boxes[i], x, y));
+  for (int i = 0; i < area->count && most < CONVOLVE_WHOLE_WEIGHT; i++) {
+    const ConvolveOutline *outline = area->extras && area->extras->outlines ? &area->extras->outlines[i] : NULL;
+
+    most = convolve_larger (most,
+        outline && outline->count > 0
+            ? convolve_corners_weight (area, area->boxes[i], area->extras->corners + outline->first, *outline, x, y)
+            : convolve_box_weight (area, area->boxes[i], x, y));
+  }
   return area->outside ? CONVOLVE_WHOLE_WEIGHT - most : most;
 }
 

@@ -7,6 +7,9 @@
  *    envelope of parabolas is found in one walk over the edges, from left to right;
  *  - to the right of boxes likewise.
  * A parabola goes on beyond the place where its box is nearest, but is never below the true square there.
+ *
+ * A polygon covers runs of luma pixels in a row of them: those that each edge passes, and those that the outline winds
+ * around. Beside the runs, each edge lowers the squares of the luma pixels near the edge.
  */
 #include "cpu/weights.h"
 
@@ -35,6 +38,11 @@ struct ConvolveWeights
 {
   const ConvolveArea *area;
   ConvolveRect region;
+  const ConvolveRect *boxes; /* those of the area without polygons */
+  int count;
+  ConvolveRect *plain;   /* a copy of these where there are polygons, or NULL */
+  double *luma;          /* squares of a row of luma pixels */
+  uint16_t *found;       /* weights of a row of pixels in one polygon */
   int band;              /* first row of the band, or region.y - BAND before the first */
   ConvolveRect *by_left; /* all boxes, sorted; NULL where they are few */
   ConvolveRect *by_right;
@@ -253,6 +261,181 @@ weigh_rectangles (ConvolveWeights *weights, int y)
     weights->weights[i] = (uint16_t) convolve_square_weight (weights->squares[i], area->feather);
 }
 
+/* --- polygons --- */
+
+/* A place in a row of luma pixels from which on the outline winds around the pixels' centres less. */
+typedef struct
+{
+  int at, winding;
+} Crossing;
+
+static int
+clamp_to_int (int64_t value, int least, int most)
+{
+  return value < least ? least : value > most ? most : (int) value;
+}
+
+/* The quotient rounded down; b is above 0. */
+static int64_t
+floor_of (int64_t a, int64_t b)
+{
+  return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+
+static void
+clear_squares (double *squares, int first, int end)
+{
+  for (int i = first; i < end; i++)
+    squares[i] = 0;
+}
+
+/*
+ * Clears the squares of the luma pixels that an edge passes in a row: columns x .. x + count - 1. top is the row's upper
+ * side, in sixteenths of a luma pixel, and a the upper end of the edge.
+ */
+static void
+pass_edge (ConvolvePoint a, ConvolvePoint b, int top, int x, int count, double *squares)
+{
+  int64_t dx = b.x - (int64_t) a.x, dy = b.y - (int64_t) a.y, divisor = (dy > 0 ? dy : 1) * CONVOLVE_POINTS;
+  int64_t from = a.y > top ? a.y : top, to = b.y < top + CONVOLVE_POINTS ? b.y : top + CONVOLVE_POINTS;
+  int64_t left, right; /* over the divisor */
+
+  if (b.y <= top || a.y >= top + CONVOLVE_POINTS)
+    return;
+  left = dy > 0 ? a.x * dy + dx * (from - a.y) : a.x;
+  right = dy > 0 ? a.x * dy + dx * (to - a.y) : b.x;
+  if (left > right) {
+    int64_t swapped = left;
+
+    left = right;
+    right = swapped;
+  }
+  clear_squares (squares, clamp_to_int (floor_of (left, divisor) - x, 0, count),
+      clamp_to_int (-floor_of (-right, divisor) - x, 0, count));
+}
+
+/* The first luma pixel of a row whose centre, at y, is not on the left of an edge. a is the upper end. */
+static int64_t
+find_crossing (ConvolvePoint a, ConvolvePoint b, int64_t y)
+{
+  int64_t dy = b.y - (int64_t) a.y;
+
+  return -floor_of (-((a.x - CONVOLVE_POINTS / 2) * dy + (b.x - (int64_t) a.x) * (y - a.y)), dy * CONVOLVE_POINTS);
+}
+
+/* Clears the squares of the luma pixels that the outline winds around. */
+static void
+wind_around (const ConvolvePoint *corners, int n, int y, int x, int count, double *squares)
+{
+  Crossing crossings[CONVOLVE_MAX_CORNERS];
+  int64_t centre = (int64_t) y * CONVOLVE_POINTS + CONVOLVE_POINTS / 2;
+  int n_crossings = 0, winding = 0;
+
+  for (int i = 0; i < n; i++) {
+    ConvolvePoint a = corners[i], b = corners[i + 1 < n ? i + 1 : 0];
+    Crossing crossing = { 0, a.y <= centre ? 1 : -1 };
+    int k = n_crossings;
+
+    if ((a.y <= centre) == (b.y <= centre))
+      continue;
+    crossing.at =
+        clamp_to_int ((crossing.winding > 0 ? find_crossing (a, b, centre) : find_crossing (b, a, centre)) - x, 0,
+            count);
+    for (; k > 0 && crossings[k - 1].at > crossing.at; k--)
+      crossings[k] = crossings[k - 1];
+    crossings[k] = crossing;
+    n_crossings++;
+  }
+  for (int i = 0; i + 1 < n_crossings; i++) {
+    winding += crossings[i].winding;
+    if (winding != 0)
+      clear_squares (squares, crossings[i].at, crossings[i + 1].at);
+  }
+}
+
+/* Lowers the squares of the luma pixels near an edge to those of their distances. */
+static void
+lower_beside_edge (ConvolvePoint a, ConvolvePoint b, int reach, int y, int x, int count, double *squares)
+{
+  const int half = CONVOLVE_POINTS / 2, left = a.x < b.x ? a.x : b.x, top = a.y < b.y ? a.y : b.y;
+  int centre = y * CONVOLVE_POINTS + half;
+  int first = convolve_clamp (convolve_floor_div (left - reach, CONVOLVE_POINTS) - x, 0, count);
+  int end = convolve_clamp (convolve_floor_div (convolve_larger (a.x, b.x) + reach, CONVOLVE_POINTS) + 1 - x, 0, count);
+
+  if (centre < top - reach || centre > convolve_larger (a.y, b.y) + reach)
+    return;
+  for (int i = first; i < end; i++) {
+    ConvolveBeside beside;
+    double square;
+
+    if (squares[i] == 0)
+      continue;
+    beside = convolve_find_beside (a, b, (x + i) * CONVOLVE_POINTS + half, centre);
+    square = convolve_edge_square (&beside);
+    if (square < squares[i])
+      squares[i] = square;
+  }
+}
+
+/* The squares of a row of luma pixels, from column x on, to a polygon; 0 in the polygon. */
+static void
+square_polygon (const ConvolvePoint *corners, const ConvolveOutline *outline, int feather, int y, int x, int count,
+    double *squares)
+{
+  int reach = CONVOLVE_POINTS * feather + outline->margin, n = outline->count;
+
+  for (int i = 0; i < count; i++)
+    squares[i] = INFINITY;
+  wind_around (corners, n, y, x, count, squares);
+  for (int i = 0; i < n; i++) {
+    ConvolvePoint a = corners[i], b = corners[i + 1 < n ? i + 1 : 0];
+
+    if (a.x == b.x && a.y == b.y)
+      continue;
+    if (a.y < b.y || (a.y == b.y && a.x < b.x))
+      pass_edge (a, b, y * CONVOLVE_POINTS, x, count, squares);
+    else
+      pass_edge (b, a, y * CONVOLVE_POINTS, x, count, squares);
+  }
+  for (int i = 0; i < n && reach > 0; i++) {
+    ConvolvePoint a = corners[i], b = corners[i + 1 < n ? i + 1 : 0];
+
+    if (a.x != b.x || a.y != b.y)
+      lower_beside_edge (a, b, reach + CONVOLVE_POINTS / 2, y, x, count, squares);
+  }
+}
+
+/* Raises the weights of row y to those of polygon number i. A pixel has the weight of one of its luma pixels. */
+static void
+add_polygon (ConvolveWeights *weights, int i, int y)
+{
+  const ConvolveArea *area = weights->area;
+  const ConvolveOutline *outline = &area->extras->outlines[i];
+  ConvolveRect box = area->boxes[i];
+  int x = weights->region.x, step = area->x_step, first, end;
+
+  if (!reaches (area, box, y, y + 1))
+    return;
+  first = convolve_clamp (convolve_floor_div (box.x - area->feather, step) - x, 0, weights->region.width);
+  end = convolve_clamp (convolve_floor_div (box.x + box.width + area->feather - 1, step) + 1 - x, 0,
+      weights->region.width);
+  for (int k = first; k < end; k++)
+    weights->found[k] = area->outside ? CONVOLVE_WHOLE_WEIGHT : 0;
+  for (int v = y * area->y_step; v < (y + 1) * area->y_step && first < end; v++) {
+    square_polygon (area->extras->corners + outline->first, outline, area->feather, v, (x + first) * step,
+        (end - first) * step, weights->luma);
+    for (int k = 0; k < (end - first) * step; k++) {
+      uint16_t *found = &weights->found[first + k / step];
+      int weight = convolve_polygon_weight (weights->luma[k], area->feather, outline->margin);
+
+      if (area->outside ? weight < *found : weight > *found)
+        *found = (uint16_t) weight;
+    }
+  }
+  for (int k = first; k < end; k++)
+    raise (&weights->weights[k], weights->found[k]);
+}
+
 /* --- rows --- */
 
 /* Copies the boxes that reach the band. */
@@ -262,7 +445,7 @@ find_near (const ConvolveWeights *weights, const ConvolveRect *boxes, ConvolveRe
   const ConvolveArea *area = weights->area;
   int n = 0;
 
-  for (int i = 0; i < area->count; i++)
+  for (int i = 0; i < weights->count; i++)
     if (reaches (area, boxes[i], weights->band, weights->band + BAND))
       near[n++] = boxes[i];
   return n;
@@ -303,7 +486,10 @@ convolve_weights_row (ConvolveWeights *weights, int y)
   if (weights->by_left)
     add_boxes (weights, weights->near_by_left, weights->n_near, !together, y);
   else
-    add_boxes (weights, area->boxes, area->count, true, y);
+    add_boxes (weights, weights->boxes, weights->count, true, y);
+  for (int i = 0; i < area->count && weights->plain; i++)
+    if (area->extras->outlines[i].count > 0)
+      add_polygon (weights, i, y);
   for (int i = 0; i < width && area->outside; i++)
     weights->weights[i] = (uint16_t) (CONVOLVE_WHOLE_WEIGHT - weights->weights[i]);
   return weights->weights;
@@ -331,38 +517,63 @@ compare_right (const void *one, const void *other)
 static void
 sort_boxes (ConvolveWeights *weights)
 {
-  const ConvolveArea *area = weights->area;
-  size_t count = (size_t) area->count;
+  size_t count = (size_t) weights->count, size = sizeof (*weights->boxes);
 
-  memcpy (weights->by_left, area->boxes, count * sizeof (*area->boxes));
-  memcpy (weights->by_right, area->boxes, count * sizeof (*area->boxes));
-  qsort (weights->by_left, count, sizeof (*area->boxes), compare_left);
-  qsort (weights->by_right, count, sizeof (*area->boxes), compare_right);
+  memcpy (weights->by_left, weights->boxes, count * size);
+  memcpy (weights->by_right, weights->boxes, count * size);
+  qsort (weights->by_left, count, size, compare_left);
+  qsort (weights->by_right, count, size, compare_right);
+}
+
+static int
+count_polygons (const ConvolveArea *area)
+{
+  int n = 0;
+
+  for (int i = 0; i < area->count && area->extras && area->extras->outlines; i++)
+    n += area->extras->outlines[i].count > 0 ? 1 : 0;
+  return n;
 }
 
 /* One block holds everything, the largest elements first, so that all of them are aligned. */
 ConvolveWeights *
 convolve_weights_new (const ConvolveArea *area, const ConvolveRect *region, ConvolveError *error)
 {
-  size_t width = (size_t) region->width, many = area->count > FEW ? (size_t) area->count : 0;
-  ConvolveWeights *weights =
-      malloc (sizeof (*weights) + many * (sizeof (Parabola) + 4 * sizeof (ConvolveRect) + 2 * sizeof (Reach))
-          + width * (sizeof (int32_t) + sizeof (uint16_t)));
+  int n_polygons = count_polygons (area), count = area->count - n_polygons;
+  size_t width = (size_t) region->width, many = count > FEW ? (size_t) count : 0;
+  size_t lumas = n_polygons > 0 ? width * (size_t) area->x_step : 0, copied = n_polygons > 0 ? (size_t) count : 0;
+  ConvolveWeights *weights = malloc (sizeof (*weights) + lumas * sizeof (double)
+      + many * (sizeof (Parabola) + 4 * sizeof (ConvolveRect) + 2 * sizeof (Reach)) + copied * sizeof (ConvolveRect)
+      + width * (sizeof (int32_t) + 2 * sizeof (uint16_t)));
 
   if (!weights) {
     convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d weights", region->width);
     return NULL;
   }
-  *weights = (ConvolveWeights){ .area = area, .region = *region, .band = region->y - BAND };
-  weights->envelope = (Parabola *) (weights + 1);
+  *weights = (ConvolveWeights){ .area = area,
+    .region = *region,
+    .boxes = area->boxes,
+    .count = count,
+    .band = region->y - BAND };
+  weights->luma = (double *) (weights + 1);
+  weights->envelope = (Parabola *) (weights->luma + lumas);
   weights->near_by_left = (ConvolveRect *) (weights->envelope + many);
   weights->near_by_right = weights->near_by_left + many;
   weights->by_left = weights->near_by_right + many;
   weights->by_right = weights->by_left + many;
-  weights->left = (Reach *) (weights->by_right + many);
+  weights->plain = weights->by_right + many;
+  weights->left = (Reach *) (weights->plain + copied);
   weights->right = weights->left + many;
   weights->squares = (int32_t *) (weights->right + many);
   weights->weights = (uint16_t *) (weights->squares + width);
+  weights->found = weights->weights + width;
+  for (int i = 0, n = 0; i < area->count && n_polygons > 0; i++)
+    if (area->extras->outlines[i].count == 0)
+      weights->plain[n++] = area->boxes[i];
+  if (n_polygons > 0)
+    weights->boxes = weights->plain;
+  else
+    weights->plain = NULL;
   if (many > 0)
     sort_boxes (weights);
   else

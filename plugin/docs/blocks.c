@@ -409,7 +409,8 @@
  * GstCudaConvolve:region-boxes:
  *
  * The boxes of regions as an array, as in <<100,80,64,64>>: four numbers are luma pixels, and of four strings some may
- * be in per cent, as in 50%%. The one that is set last counts.
+ * be in per cent, as in 50%%. A row of six or more values is a polygon: x and y of each corner in turn. The one that
+ * is set last counts.
  *
  * Since: 0.3
  */
@@ -435,8 +436,9 @@
 /**
  * GstCudaConvolve:region-expand:
  *
- * By how much a box grows on each side, as a share of its width and height (0.1 = a tenth on each side);
- * region-strength, region-blocks, region-shape and region-feather take the grown box.
+ * By how much a box grows on each side, as a share of its width and height (0.1 = a tenth on each side); a polygon
+ * grows by that share of the shorter side of the box around it. region-strength, region-blocks, region-shape and
+ * region-feather take what has grown.
  *
  * Since: 0.3
  */
@@ -453,7 +455,7 @@
 /**
  * GstCudaConvolve:region-feather:
  *
- * Luma pixels around the expanded box over which the effect fades out.
+ * Luma pixels around the expanded box or polygon over which the effect fades out.
  *
  * Since: 0.3
  */
@@ -489,7 +491,7 @@
 /**
  * GstCudaConvolve:region-shape:
  *
- * Shape of a region in its box.
+ * Shape of a region in its box; polygons and masks of segmentation keep their own.
  *
  * Since: 0.3
  */
@@ -524,8 +526,9 @@
 /**
  * GstCudaConvolve:regions:
  *
- * Boxes x,y,width,height in luma pixels or, with %%, in per cent of the frame; boxes are split by ';', as in
- * 100,80,64,64; 50%%,0,50%%,100%% (NULL or empty = none).
+ * Boxes x,y,width,height and polygons polygon:x,y x,y x,y of 3 to 64 corners, in luma pixels or, with %%, in per cent
+ * of the frame; both are split by ';', as in 100,80,64,64; polygon:50%%,0 100%%,50%% 50%%,100%%. A polygon is all that
+ * its outline winds around, where edges cross, too (NULL or empty = none).
  *
  * Since: 0.3
  */

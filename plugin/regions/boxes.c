@@ -22,7 +22,18 @@ make_box (gdouble x, gdouble y, gdouble width, gdouble height, gint frame_width,
   GstCudaConvolveRectangle area = { x, y, limit_length (x, width, frame_width),
     limit_length (y, height, frame_height) };
 
-  return (GstCudaConvolveBox){ area, area, FALSE };
+  return (GstCudaConvolveBox){ .area = area, .region = area };
+}
+
+/* A box whose middle and upright rectangle are known. The angle points from the left side to the right one. */
+static GstCudaConvolveBox
+turn_box (GstCudaConvolveRectangle area, gdouble width, gdouble height, gdouble angle)
+{
+  return (GstCudaConvolveBox){ .area = area,
+    .region = area,
+    .is_turned = TRUE,
+    .side = { { width / 2 * cos (angle), width / 2 * sin (angle) },
+        { -height / 2 * sin (angle), height / 2 * cos (angle) } } };
 }
 
 GstCudaConvolveBoxState
@@ -47,6 +58,7 @@ gst_cuda_convolve_box_read_turned (gdouble x, gdouble y, gdouble width, gdouble 
     gint frame_height, GstCudaConvolveBox *box)
 {
   gdouble across, down;
+  GstCudaConvolveRectangle area;
 
   if (!isfinite (x) || !isfinite (y) || !isfinite (width) || !isfinite (height) || !isfinite (angle) || width < 0
       || height < 0)
@@ -55,11 +67,34 @@ gst_cuda_convolve_box_read_turned (gdouble x, gdouble y, gdouble width, gdouble 
     return GST_CUDA_CONVOLVE_BOX_EMPTY;
   across = drop_noise (fabs (width * cos (angle)) + fabs (height * sin (angle)));
   down = drop_noise (fabs (width * sin (angle)) + fabs (height * cos (angle)));
+  area = (GstCudaConvolveRectangle){ x + (width - across) / 2, y + (height - down) / 2, across, down };
   if (angle != 0 && MAX (width, height) > (gdouble) frame_width + frame_height)
     *box = make_box (0, 0, frame_width, frame_height, frame_width, frame_height);
+  else if (angle == 0 || (across == drop_noise (width) && down == drop_noise (height))
+      || (across == drop_noise (height) && down == drop_noise (width)))
+    *box = make_box (area.x, area.y, across, down, frame_width, frame_height);
   else
-    *box = make_box (x + (width - across) / 2, y + (height - down) / 2, across, down, frame_width, frame_height);
+    *box = turn_box (area, width, height, angle);
   return GST_CUDA_CONVOLVE_BOX_TAKEN;
+}
+
+/* The polygon, with the rectangle around its corners. */
+static GstCudaConvolveBox
+read_polygon (const ConvolveTextBox *text, const gdouble size[2])
+{
+  gdouble least[2] = { G_MAXDOUBLE, G_MAXDOUBLE }, most[2] = { -G_MAXDOUBLE, -G_MAXDOUBLE };
+  GstCudaConvolveRectangle area;
+
+  for (guint i = 0; i < 2 * text->n_corners; i++) {
+    const ConvolveTextCorner *corner = &text->corners[i / 2];
+    guint k = i % 2;
+    gdouble place = corner->per_cent[k] ? corner->number[k] * size[k] / 100 : corner->number[k];
+
+    least[k] = MIN (least[k], place);
+    most[k] = MAX (most[k], place);
+  }
+  area = (GstCudaConvolveRectangle){ least[0], least[1], most[0] - least[0], most[1] - least[1] };
+  return (GstCudaConvolveBox){ .area = area, .region = area, .polygon = text };
 }
 
 GstCudaConvolveBox
@@ -69,10 +104,12 @@ gst_cuda_convolve_box_read_text (const ConvolveTextBox *text, gint frame_width, 
   GstCudaConvolveRectangle area;
   gdouble number[4];
 
+  if (text->n_corners > 0)
+    return read_polygon (text, size);
   for (guint i = 0; i < G_N_ELEMENTS (number); i++)
     number[i] = text->per_cent[i] ? text->number[i] * size[i % 2] / 100 : text->number[i];
   area = (GstCudaConvolveRectangle){ number[0], number[1], number[2], number[3] };
-  return (GstCudaConvolveBox){ area, area, FALSE };
+  return (GstCudaConvolveBox){ .area = area, .region = area };
 }
 
 GstCudaConvolveRectangle

@@ -24,13 +24,14 @@ GstCudaConvolveBoxState gst_cuda_convolve_box_read_unsigned (guint x, guint y, g
     gint frame_width, gint frame_height, GstCudaConvolveBox *box);
 
 /*
- * The upright box around an object, which is turned by angle about its centre. The angle is in radians. Sizes are as
- * above. A turned box that is longer than the frame's width and height together becomes the whole frame.
+ * The box of an object, which is turned by angle about its centre. The angle is in radians. After right angles the box
+ * is upright, and its sizes are as above. Other boxes keep their sizes; one that is longer than the frame's width and
+ * height together becomes the whole frame.
  */
 GstCudaConvolveBoxState gst_cuda_convolve_box_read_turned (gdouble x, gdouble y, gdouble width, gdouble height,
     gdouble angle, gint frame_width, gint frame_height, GstCudaConvolveBox *box);
 
-/* The box of the property regions, for a frame of that size. */
+/* The box or polygon of the property regions, for a frame of that size. A polygon points to text. */
 GstCudaConvolveBox gst_cuda_convolve_box_read_text (const ConvolveTextBox *text, gint frame_width, gint frame_height);
 
 /* Where a mask of the frame lies. A mask may be larger than the frame; a size that is a negative number goes to the edge. */

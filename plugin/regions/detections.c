@@ -304,7 +304,7 @@ take_frame (const GstCudaConvolveDetections *detections, GstCudaConvolveSighting
     const GstCudaConvolveMoment *seen)
 {
   GstCudaConvolveRectangle frame = { 0, 0, detections->width, detections->height };
-  GstCudaConvolveBox box = { frame, frame, FALSE };
+  GstCudaConvolveBox box = { .area = frame, .region = frame };
   const GstCudaConvolveSighting what = { .id = GST_CUDA_CONVOLVE_NO_ID,
     .confidence = NAN,
     .source = SOURCE_TOO_MANY,

@@ -4,9 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#define UNIT 4                   /* luma pixels: a multiple of the steps of every plane */
-#define UNSHRUNK 5               /* sigma 5.7, 47 taps: beyond, a shrunk picture is faster than a wider mask */
-#define LARGEST CONVOLVE_MAX_BOX /* luma pixels */
+#include "regions/shapes.h"
+
+#define UNIT 4     /* luma pixels: a multiple of the steps of every plane */
+#define UNSHRUNK 5 /* sigma 5.7, 47 taps: beyond, a shrunk picture is faster than a wider mask */
 
 gdouble
 gst_cuda_convolve_strength_sigma (guint strength)
@@ -35,6 +36,8 @@ void
 gst_cuda_convolve_patches_init (GstCudaConvolvePatches *patches)
 {
   patches->boxes = g_array_new (FALSE, FALSE, sizeof (ConvolveRect));
+  patches->outlines = g_array_new (FALSE, FALSE, sizeof (ConvolveOutline));
+  patches->corners = g_array_new (FALSE, FALSE, sizeof (ConvolvePoint));
   patches->patches = g_array_new (FALSE, TRUE, sizeof (GstCudaConvolvePatch));
 }
 
@@ -42,49 +45,12 @@ void
 gst_cuda_convolve_patches_clear (GstCudaConvolvePatches *patches)
 {
   g_clear_pointer (&patches->boxes, g_array_unref);
+  g_clear_pointer (&patches->outlines, g_array_unref);
+  g_clear_pointer (&patches->corners, g_array_unref);
   g_clear_pointer (&patches->patches, g_array_unref);
 }
 
 /* --- one box --- */
-
-static gint
-to_pixels (gdouble value)
-{
-  return CLAMP (value, -LARGEST / 2, LARGEST / 2);
-}
-
-/* The area with the margins of its region, rounded outward. */
-static ConvolveRect
-expand_area (GstCudaConvolveRectangle area, GstCudaConvolveRectangle region, gdouble expand)
-{
-  gdouble across = expand * region.width, down = expand * region.height;
-  gint left = to_pixels (floor (area.x - across)), top = to_pixels (floor (area.y - down));
-  gint right = to_pixels (ceil (area.x + area.width + across));
-  gint bottom = to_pixels (ceil (area.y + area.height + down));
-
-  return (ConvolveRect){ left, top, MAX (right - left, 1), MAX (bottom - top, 1) };
-}
-
-/* What the feather of the box touches of the frame. The width is 0 where that is nothing. */
-static ConvolveRect
-touch_frame (ConvolveRect box, gint feather, gint width, gint height)
-{
-  gint left = MAX (box.x - feather, 0), top = MAX (box.y - feather, 0);
-  gint right = MIN (box.x + box.width + feather, width), bottom = MIN (box.y + box.height + feather, height);
-
-  if (right <= left || bottom <= top)
-    return (ConvolveRect){ 0 };
-  return (ConvolveRect){ left, top, right - left, bottom - top };
-}
-
-gboolean
-gst_cuda_convolve_box_touches_frame (const GstCudaConvolveBox *box, const ConvolveRegionSettings *settings, gint width,
-    gint height)
-{
-  ConvolveRect expanded = expand_area (box->area, box->region, settings->expand);
-
-  return touch_frame (expanded, settings->feather, width, height).width > 0;
-}
 
 /* The whole units of the frame that have the rectangle, which is inside the frame and may be empty. */
 static ConvolveRect
@@ -107,7 +73,7 @@ set_effect (GstCudaConvolvePatch *patch, const ConvolveRegionSettings *settings,
   if (settings->effect == CONVOLVE_REGION_EFFECT_MASK && settings->strength >= 0)
     patch->strength = class_of (settings->strength * side);
   if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE)
-    patch->block = CLAMP (ceil (side / settings->blocks), 1, LARGEST);
+    patch->block = CLAMP (ceil (side / settings->blocks), 1, CONVOLVE_MAX_BOX);
 }
 
 /* --- blocks that hide --- */
@@ -199,6 +165,7 @@ unite (ConvolveRect a, ConvolveRect b)
 typedef struct
 {
   ConvolveRect box;
+  ConvolveOutline outline;
   ConvolveRect touched;       /* of the frame, by this box, and later by all parts of its region */
   GstCudaConvolvePatch patch; /* of this box alone, and later of all boxes of its group */
   guint group;                /* index of the candidate whose patch has this box */
@@ -285,6 +252,23 @@ compare_candidates (gconstpointer left, gconstpointer right)
   return (a->patch.rect.width == 0) - (b->patch.rect.width == 0);
 }
 
+static void
+append_box (GstCudaConvolvePatches *patches, ConvolveRect box, ConvolveOutline outline)
+{
+  g_array_append_val (patches->boxes, box);
+  g_array_append_val (patches->outlines, outline);
+}
+
+/* Adds the shape's corners to the list. */
+static ConvolveOutline
+append_corners (GstCudaConvolvePatches *patches, const GstCudaConvolveShape *shape)
+{
+  ConvolveOutline outline = { patches->corners->len, shape->n_corners, shape->margin };
+
+  g_array_append_vals (patches->corners, shape->corners, shape->n_corners);
+  return outline;
+}
+
 /* After the sort each patch that was kept comes before the boxes that it took over. */
 static void
 append_patches (GstCudaConvolvePatches *patches, GArray *candidates)
@@ -297,8 +281,10 @@ append_patches (GstCudaConvolvePatches *patches, GArray *candidates)
       candidate->patch.first_box = patches->boxes->len;
       g_array_append_val (patches->patches, candidate->patch);
     }
-    g_array_append_val (patches->boxes, candidate->box);
+    append_box (patches, candidate->box, candidate->outline);
     g_array_index (patches->patches, GstCudaConvolvePatch, patches->patches->len - 1).n_boxes++;
+    g_array_index (patches->patches, GstCudaConvolvePatch, patches->patches->len - 1).has_polygons |=
+        candidate->outline.count > 0;
   }
 }
 
@@ -321,13 +307,19 @@ have_one_region (const GstCudaConvolveBox *a, const GstCudaConvolveBox *b)
 
 /* The box as a patch of its own. */
 static Candidate
-make_candidate (const GstCudaConvolveBox *box, const ConvolveRegionSettings *settings,
+make_candidate (GstCudaConvolvePatches *patches, const GstCudaConvolveBox *box, const ConvolveRegionSettings *settings,
     const GstCudaConvolvePicture *picture)
 {
-  ConvolveRect region = expand_area (box->region, box->region, settings->expand);
-  Candidate candidate = { .box = expand_area (box->area, box->region, settings->expand) };
+  ConvolveRect region;
+  Candidate candidate = { .outline = { 0 } };
+  GstCudaConvolveShape shape;
 
-  candidate.touched = touch_frame (candidate.box, settings->feather, picture->width, picture->height);
+  gst_cuda_convolve_shape_find (&shape, box, settings, picture->width, picture->height);
+  region = box->is_part ? gst_cuda_convolve_shape_expand (box->region, box->region, settings->expand) : shape.box;
+  candidate.box = shape.box;
+  candidate.touched = gst_cuda_convolve_shape_touch (&shape, settings->feather, picture->width, picture->height);
+  if (candidate.touched.width > 0)
+    candidate.outline = append_corners (patches, &shape);
   candidate.patch.rect = to_units (candidate.touched, picture);
   candidate.patch.x = region.x;
   candidate.patch.y = region.y;
@@ -336,9 +328,18 @@ make_candidate (const GstCudaConvolveBox *box, const ConvolveRegionSettings *set
   return candidate;
 }
 
+static gboolean
+have_one_outline (const GstCudaConvolvePatches *patches, const ConvolveOutline *a, const ConvolveOutline *b)
+{
+  const ConvolvePoint *corners = (const ConvolvePoint *) patches->corners->data;
+
+  return a->count == b->count && a->margin == b->margin
+      && (a->count == 0 || memcmp (corners + a->first, corners + b->first, a->count * sizeof (*corners)) == 0);
+}
+
 /* Whether the effect on the last candidate is that on an earlier one, as where two sources have the same box. */
 static gboolean
-is_repeated (const GArray *candidates)
+is_repeated (const GstCudaConvolvePatches *patches, const GArray *candidates)
 {
   const Candidate *last = &g_array_index (candidates, Candidate, candidates->len - 1);
 
@@ -347,7 +348,8 @@ is_repeated (const GArray *candidates)
 
     if (memcmp (&other->box, &last->box, sizeof (last->box)) == 0 && other->group == i && other->patch.rect.width > 0
         && last->patch.rect.width > 0 && have_one_effect (other, last) && other->patch.block == last->patch.block
-        && other->patch.x == last->patch.x && other->patch.y == last->patch.y)
+        && other->patch.x == last->patch.x && other->patch.y == last->patch.y
+        && have_one_outline (patches, &other->outline, &last->outline))
       return TRUE;
   }
   return FALSE;
@@ -373,7 +375,7 @@ find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *sett
 
   for (guint i = 0; i < found->len; i++) {
     const GstCudaConvolveBox *box = &g_array_index (found, GstCudaConvolveBox, i);
-    Candidate candidate = make_candidate (box, settings, picture);
+    Candidate candidate = make_candidate (patches, box, settings, picture);
 
     if (candidate.patch.rect.width == 0)
       continue;
@@ -388,7 +390,7 @@ find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *sett
       candidate.patch.rect.width = 0;
     }
     g_array_append_val (candidates, candidate);
-    if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE && !box->is_part && is_repeated (candidates)) {
+    if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE && !box->is_part && is_repeated (patches, candidates)) {
       g_array_set_size (candidates, candidates->len - 1);
       continue;
     }
@@ -403,12 +405,14 @@ find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *sett
 
 /* The area that a box touches, in frames. */
 static gdouble
-count_frames (GstCudaConvolveRectangle area, GstCudaConvolveRectangle region, const ConvolveRegionSettings *settings,
+count_frames (const GstCudaConvolveBox *box, const ConvolveRegionSettings *settings,
     const GstCudaConvolvePicture *picture)
 {
-  ConvolveRect touched =
-      touch_frame (expand_area (area, region, settings->expand), settings->feather, picture->width, picture->height);
+  ConvolveRect touched;
+  GstCudaConvolveShape shape;
 
+  gst_cuda_convolve_shape_find (&shape, box, settings, picture->width, picture->height);
+  touched = gst_cuda_convolve_shape_touch (&shape, settings->feather, picture->width, picture->height);
   return touched.width * (gdouble) touched.height / (picture->width * (gdouble) picture->height);
 }
 
@@ -422,14 +426,17 @@ count_regions (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *se
 
   for (guint i = 0; i < found->len; i++) {
     const GstCudaConvolveBox *box = &g_array_index (found, GstCudaConvolveBox, i);
-    gdouble n_frames = count_frames (box->area, box->region, settings, picture);
+    gdouble n_frames = count_frames (box, settings, picture);
 
     n_parts += box->is_part ? 1 : 0;
     n_part_frames += box->is_part ? n_frames : 0;
     if (i > 0 && have_one_region (box - 1, box))
       continue;
-    if (box->is_part)
-      n_frames = count_frames (box->region, box->region, settings, picture);
+    if (box->is_part) {
+      GstCudaConvolveBox whole = { .area = box->region, .region = box->region };
+
+      n_frames = count_frames (&whole, settings, picture);
+    }
     patches->n_regions += n_frames > 0 ? 1 : 0;
     patches->n_frames += n_frames;
   }
@@ -441,6 +448,8 @@ static void
 begin (GstCudaConvolvePatches *patches, gint feather, gboolean outside)
 {
   g_array_set_size (patches->boxes, 0);
+  g_array_set_size (patches->outlines, 0);
+  g_array_set_size (patches->corners, 0);
   g_array_set_size (patches->patches, 0);
   patches->feather = feather;
   patches->outside = outside;
@@ -456,7 +465,8 @@ append_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *set
 {
   GstCudaConvolvePatch patch = { .rect = { 0, 0, picture->width, picture->height },
     .n_boxes = patches->boxes->len,
-    .shape = shape };
+    .shape = shape,
+    .has_polygons = patches->corners->len > 0 };
 
   set_effect (&patch, settings, MIN (picture->width, picture->height));
   if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE)
@@ -473,7 +483,7 @@ cover_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *sett
 
   patches->feather = 0;
   patches->outside = FALSE;
-  g_array_append_val (patches->boxes, frame);
+  append_box (patches, frame, (ConvolveOutline){ 0 });
   append_frame (patches, settings, CONVOLVE_SHAPE_RECTANGLE, picture);
 }
 
@@ -497,9 +507,10 @@ gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveR
   }
   for (guint i = 0; i < found->len; i++) {
     const GstCudaConvolveBox *found_box = &g_array_index (found, GstCudaConvolveBox, i);
-    ConvolveRect box = expand_area (found_box->area, found_box->region, settings->expand);
+    GstCudaConvolveShape shape;
 
-    g_array_append_val (patches->boxes, box);
+    gst_cuda_convolve_shape_find (&shape, found_box, settings, picture->width, picture->height);
+    append_box (patches, shape.box, append_corners (patches, &shape));
     parts |= found_box->is_part;
   }
   /* There is one shape for all boxes here, and parts of a region are rectangles. */

@@ -17,14 +17,20 @@ typedef struct
 
 /*
  * A box as it was found. A face is a region of one box. A person in a mask of segmentation is a region of hundreds of
- * boxes, its parts: they follow each other in lists, and region-shape does not count for them. Expansion and strength
- * follow from the rectangle around the region.
+ * boxes, its parts: they follow each other in lists, and region-shape does not count for them. Strength follows from the
+ * rectangle around the region, and so does the expansion of upright boxes and of parts.
+ *
+ * A turned box has its middle in the middle of the area, and its corners at middle + side[0] + side[1], middle + side[0] -
+ * side[1] and so on. A box of the property regions may be a polygon.
  */
 typedef struct
 {
   GstCudaConvolveRectangle area;
   GstCudaConvolveRectangle region; /* the upright rectangle around the region */
   gboolean is_part;
+  gboolean is_turned;
+  gdouble side[2][2];             /* x, y of half a side, in luma pixels */
+  const ConvolveTextBox *polygon; /* lives as long as the property's text; or NULL */
 } GstCudaConvolveBox;
 
 /*
@@ -56,7 +62,8 @@ typedef struct
   guint first_box, n_boxes; /* of the list of boxes */
   gint strength;            /* a class for a mask whose sigma follows from the box, or -1 for the mask as it is */
   gint x, y, block;         /* for pixelate: a corner of a block and the side of all, in luma pixels */
-  ConvolveShape shape;
+  ConvolveShape shape;      /* of boxes without a polygon */
+  gboolean has_polygons;
 } GstCudaConvolvePatch;
 
 /* The samples of a plane along one direction. Each stands for `step` luma pixels. */
@@ -78,8 +85,10 @@ typedef struct
 
 typedef struct
 {
-  GArray *boxes;   /* ConvolveRect, expanded, in luma pixels */
-  GArray *patches; /* GstCudaConvolvePatch, the weakest effect first: later ones are drawn over earlier ones */
+  GArray *boxes;    /* ConvolveRect, expanded, in luma pixels */
+  GArray *outlines; /* ConvolveOutline, of each box */
+  GArray *corners;  /* ConvolvePoint */
+  GArray *patches;  /* GstCudaConvolvePatch, the weakest effect first: later ones are drawn over earlier ones */
   gint feather;
   gboolean outside; /* the effect shows outside the boxes */
   guint n_regions;  /* that touch the frame; a region of parts is one */
@@ -104,7 +113,7 @@ void gst_cuda_convolve_patches_clear (GstCudaConvolvePatches *patches);
 void gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
     const GArray *found, const GstCudaConvolvePicture *picture);
 
-/* Whether the box, with expansion and feather, touches the frame. */
+/* Whether the box, or its polygon, touches the frame with expansion and feather. */
 gboolean gst_cuda_convolve_box_touches_frame (const GstCudaConvolveBox *box, const ConvolveRegionSettings *settings,
     gint width, gint height);
 

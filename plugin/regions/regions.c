@@ -523,6 +523,12 @@ blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch,
   const GstCudaConvolveGroup *group = &layout->groups[number];
   const GstCudaConvolveWindows *windows = &regions->windows;
   ConvolveRect rect = patch_in_group (regions, patch, group);
+  ConvolveExtras extras = {
+    .outlines =
+        patch->has_polygons ? &g_array_index (regions->patches.outlines, ConvolveOutline, patch->first_box) : NULL,
+    .corners = (const ConvolvePoint *) regions->patches.corners->data,
+    .n_corners = regions->patches.corners->len,
+  };
   ConvolveArea area = {
     /* An array without boxes has no memory. */
     .boxes = patch->n_boxes > 0 ? &g_array_index (regions->patches.boxes, ConvolveRect, patch->first_box) : NULL,
@@ -532,6 +538,7 @@ blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch,
     .outside = regions->patches.outside,
     .x_step = group->x_step,
     .y_step = group->y_step,
+    .extras = patch->has_polygons ? &extras : NULL,
   };
   ConvolvePlane plane = {
     .source = origin_of (bytes, group, rect),

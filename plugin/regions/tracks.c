@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "regions/tracks.h"
 
+#include <string.h>
+
 #define COVERED 0.5 /* of the earlier region */
 #define COMMON 0.25 /* of what both regions cover */
 #define MOST_TESTS (1 << 20)
@@ -128,6 +130,10 @@ gst_cuda_convolve_sightings_scale (GstCudaConvolveSightings *sightings, gdouble 
 
     scale_rectangle (&box->area, across, down);
     scale_rectangle (&box->region, across, down);
+    for (guint k = 0; k < G_N_ELEMENTS (box->side); k++) {
+      box->side[k][0] *= across;
+      box->side[k][1] *= down;
+    }
   }
 }
 
@@ -230,6 +236,16 @@ is_one_box (const GstCudaConvolveSightings *sightings, const GstCudaConvolveSigh
   return !g_array_index (sightings->boxes, GstCudaConvolveBox, sighting->first_box).is_part;
 }
 
+/* Whether two regions of one box each, with equal rectangles around them, are turned alike. */
+static gboolean
+are_turned_alike (const GstCudaConvolveSightings *sightings, guint one, guint two)
+{
+  const GstCudaConvolveBox *a = &g_array_index (sightings->boxes, GstCudaConvolveBox, get (sightings, one)->first_box);
+  const GstCudaConvolveBox *b = &g_array_index (sightings->boxes, GstCudaConvolveBox, get (sightings, two)->first_box);
+
+  return a->is_turned == b->is_turned && memcmp (a->side, b->side, sizeof (a->side)) == 0;
+}
+
 /* Of equal boxes of one frame, one says all. */
 static void
 mark_repeated (GstCudaConvolveTracks *tracks, GstCudaConvolveSightings *fresh)
@@ -239,7 +255,7 @@ mark_repeated (GstCudaConvolveTracks *tracks, GstCudaConvolveSightings *fresh)
     const guint *index = &g_array_index (tracks->order, guint, i);
 
     if (compare_regions (index - 1, index, fresh) == 0 && is_one_box (fresh, get (fresh, index[0]))
-        && is_one_box (fresh, get (fresh, index[-1])))
+        && is_one_box (fresh, get (fresh, index[-1])) && are_turned_alike (fresh, index[0], index[-1]))
       get (fresh, index[0])->is_replaced = TRUE;
   }
 }

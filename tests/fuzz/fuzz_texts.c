@@ -234,13 +234,18 @@ read_boxes (FuzzBytes *bytes, const gchar *text)
   check_error (TRUE, error);
   if (boxes->len > CONVOLVE_MAX_BOXES)
     fuzz_fail ("%u boxes", boxes->len);
-  for (guint i = 0; i < boxes->len; i++)
-    for (guint k = 0; k < 4; k++) {
-      const gdouble number = g_array_index (boxes, ConvolveTextBox, i).number[k];
+  for (guint i = 0; i < boxes->len; i++) {
+    const ConvolveTextBox *box = &g_array_index (boxes, ConvolveTextBox, i);
 
-      if (!(fabs (number) <= 1e6) || (k >= 2 && number <= 0))
+    for (guint k = 0; k < (box->n_corners > 0 ? 2 * box->n_corners : 4); k++) {
+      const gdouble number = box->n_corners > 0 ? box->corners[k / 2].number[k % 2] : box->number[k];
+
+      if (!(fabs (number) <= 1e6) || (box->n_corners == 0 && k >= 2 && number <= 0))
         fuzz_fail ("box %u has the number %g", i, number);
     }
+    if (box->n_corners > CONVOLVE_MAX_CORNERS || box->n_corners == 1 || box->n_corners == 2)
+      fuzz_fail ("polygon %u has %u corners", i, box->n_corners);
+  }
   g_array_unref (boxes);
 }
 

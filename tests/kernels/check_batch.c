@@ -18,6 +18,7 @@
 #define SKIPPED 77
 #define MOST_WORKS 40
 #define MOST_BOXES 12
+#define MOST_CORNERS 9
 #define N_PLANS 3
 #define MOST_WIDTH 700 /* of most pictures */
 
@@ -43,7 +44,10 @@ typedef struct
     ConvolveBlocks blocks;
     int values[CONVOLVE_MAX_SAMPLES];
     ConvolveArea area;
+    ConvolveExtras extras;
     ConvolveRect boxes[MOST_BOXES];
+    ConvolveOutline outlines[MOST_BOXES];
+    ConvolvePoint corners[MOST_BOXES * MOST_CORNERS];
     size_t memory; /* bytes from the start of the batch's */
   } works[MOST_WORKS];
   size_t memory;
@@ -129,6 +133,36 @@ make_area (Case *c, ConvolveArea *area, ConvolveRect *boxes)
       check_random_range (random, 1, c->height) };
 }
 
+/* Polygons in some of the boxes of a work; the others stay boxes. */
+static void
+make_polygons (Case *c, int i)
+{
+  CheckRandom *random = &c->random;
+  ConvolveArea *area = &c->works[i].area;
+  ConvolveExtras *extras = &c->works[i].extras;
+
+  if (!check_random_one_in (random, 3))
+    return;
+  extras->outlines = c->works[i].outlines;
+  extras->corners = c->works[i].corners;
+  area->extras = extras;
+  for (int n = 0; n < area->count; n++) {
+    ConvolveOutline *outline = &c->works[i].outlines[n];
+    ConvolveRect box = area->boxes[n];
+    int least = box.width < box.height ? box.width : box.height;
+
+    if (check_random_one_in (random, 4))
+      continue;
+    *outline = (ConvolveOutline){ extras->n_corners, check_random_range (random, 3, MOST_CORNERS),
+      check_random_one_in (random, 2) ? 0 : check_random_range (random, 0, 8 * least) };
+    for (int k = 0; k < outline->count; k++)
+      c->works[i].corners[extras->n_corners++] =
+          (ConvolvePoint){ check_random_range (random, 16 * box.x + outline->margin,
+                               16 * (box.x + box.width) - outline->margin),
+            check_random_range (random, 16 * box.y + outline->margin, 16 * (box.y + box.height) - outline->margin) };
+  }
+}
+
 static void
 make_blur (Case *c, ConvolveBlur *blur)
 {
@@ -161,6 +195,7 @@ make_works (Case *c)
     for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
       c->works[i].values[k] = check_random_range (random, 0, (1 << c->pixel.depth) - 1);
     make_area (c, &c->works[i].area, c->works[i].boxes);
+    make_polygons (c, i);
     c->works[i].memory = c->memory;
     c->memory += ((size_t) c->works[i].region.width * c->works[i].region.height * c->pixel.stride + 15) / 16 * 16;
   }

@@ -338,8 +338,13 @@ run_batch (const void *data, uint8_t *bytes, ConvolveError *error)
           (size_t) plane.source_stride, HEIGHT, error);
     for (int i = 0; i < 12 * round && status == CONVOLVE_OK; i++) {
       ConvolveRect box = { i, i, 20, 10 };
+      ConvolvePoint corners[] = { { 16 * i, 16 * i }, { 16 * i + 320, 16 * i + 5 }, { 16 * i + 7, 16 * i + 160 } };
+      ConvolveOutline outline = { 0, 3, 0 };
+      ConvolveExtras extras = { .outlines = &outline, .corners = corners, .n_corners = 3 };
       ConvolveArea area = { .boxes = &box, .count = 1, .feather = 2, .x_step = 1, .y_step = 1 };
 
+      if (i % 3 == 0)
+        area.extras = &extras;
       plane.region = box;
       plane.source = (uint8_t *) memory + (i % 4) * side;
       plane.destination = bytes;

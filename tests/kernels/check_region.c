@@ -26,7 +26,10 @@ typedef struct
   ptrdiff_t stride;
   size_t size; /* bytes of a picture */
   ConvolveRect region, boxes[MOST_BOXES];
+  ConvolveOutline outlines[MOST_BOXES];
+  ConvolvePoint corners[MOST_BOXES * CONVOLVE_MAX_CORNERS];
   ConvolveArea area;
+  ConvolveExtras extras;
 } Case;
 
 static int
@@ -138,6 +141,35 @@ make_case (Case *c, uint64_t seed, uint64_t number)
     c->region = (ConvolveRect){ 0, 0, c->width, c->height };
 }
 
+/* A polygon in box i: of any corners, of corners on whole pixels, or of edges along rows and columns of pixels. */
+static void
+make_polygon (Case *c, int i)
+{
+  CheckRandom *random = &c->random;
+  ConvolveRect box = c->boxes[i];
+  int margin = check_random_one_in (random, 2)
+      ? 0
+      : check_random_range (random, 0, 8 * (box.width < box.height ? box.width : box.height));
+  int count = check_random_range (random, 3, check_random_one_in (random, 4) ? CONVOLVE_MAX_CORNERS : 6);
+  int kind = check_random_range (random, 0, 2);
+  ConvolvePoint *corners = c->corners + c->extras.n_corners;
+
+  c->outlines[i] = (ConvolveOutline){ c->extras.n_corners, count, margin };
+  c->extras.n_corners += count;
+  for (int k = 0; k < count; k++) {
+    corners[k] = (ConvolvePoint){ check_random_range (random, 16 * box.x + margin, 16 * (box.x + box.width) - margin),
+      check_random_range (random, 16 * box.y + margin, 16 * (box.y + box.height) - margin) };
+    if (kind > 0 && margin == 0) {
+      corners[k].x = 16 * check_random_range (random, box.x, box.x + box.width);
+      corners[k].y = 16 * check_random_range (random, box.y, box.y + box.height);
+    }
+    if (kind > 1 && k > 0 && k % 2)
+      corners[k].x = corners[k - 1].x;
+    else if (kind > 1 && k > 0)
+      corners[k].y = corners[k - 1].y;
+  }
+}
+
 static void
 make_area (Case *c)
 {
@@ -166,6 +198,16 @@ make_area (Case *c)
             check_random_range (random, 1, most), check_random_range (random, 1, most) }
         : (ConvolveRect){ check_random_range (random, -across, across), check_random_range (random, -down, down),
             check_random_range (random, 1, across), check_random_range (random, 1, down) };
+  if (!check_random_one_in (random, 3))
+    return;
+  c->extras.outlines = c->outlines;
+  c->extras.corners = c->corners;
+  area->extras = &c->extras;
+  for (int i = 0; i < area->count; i++) {
+    c->outlines[i] = (ConvolveOutline){ 0, 0, 0 };
+    if (!check_random_one_in (random, 3))
+      make_polygon (c, i);
+  }
 }
 
 /* A plane whose destination, or source, is memory of the region alone. */
@@ -184,10 +226,84 @@ in_region (const Case *c, int x, int y)
 
 /* --- weights --- */
 
+/* Part of an edge, from 0 to 1: from above low / below up to below high / below. */
+typedef struct
+{
+  int64_t low, high, below; /* below > 0 */
+} Part;
+
+/* The part of an edge whose coordinate is between two numbers. FALSE where there is none. */
+static bool
+part_between (int from, int to, int least, int most, Part *part)
+{
+  int64_t d = to - from;
+
+  *part = d > 0 ? (Part){ least - from, most - from, d }
+      : d < 0   ? (Part){ from - most, from - least, -d }
+                : (Part){ -1, 2, 1 };
+  return d != 0 || (least < from && from < most);
+}
+
+static bool
+is_less (int64_t a, int64_t a_below, int64_t b, int64_t b_below)
+{
+  return a * b_below < b * a_below;
+}
+
+/* Whether an edge has a point inside the square of a luma pixel, in exact fractions of the edge's length. */
+static bool
+passes (ConvolvePoint a, ConvolvePoint b, int x, int y)
+{
+  Part p, q;
+
+  return (a.x != b.x || a.y != b.y) && part_between (a.x, b.x, 16 * x, 16 * x + 16, &p)
+      && part_between (a.y, b.y, 16 * y, 16 * y + 16, &q) && p.low < p.below && p.high > 0 && q.low < q.below
+      && q.high > 0 && is_less (p.low, p.below, q.high, q.below) && is_less (q.low, q.below, p.high, p.below);
+}
+
+static long double
+distance_to_edge (ConvolvePoint a, ConvolvePoint b, long double x, long double y)
+{
+  long double dx = b.x - a.x, dy = b.y - a.y;
+  long double along = ((x - a.x) * dx + (y - a.y) * dy) / (dx * dx + dy * dy);
+
+  along = along < 0 ? 0 : along > 1 ? 1 : along;
+  return hypotl (x - a.x - along * dx, y - a.y - along * dy);
+}
+
+/* The weight of one luma pixel in one polygon before it is rounded down. The winding number is a sum of angles. */
+static long double
+polygon_weight (const ConvolveArea *area, const ConvolveOutline *outline, int x, int y)
+{
+  long double centre_x = 16 * x + 8, centre_y = 16 * y + 8, least = INFINITY, angle = 0, share;
+
+  for (int i = 0; i < outline->count; i++) {
+    ConvolvePoint a = area->extras->corners[outline->first + i];
+    ConvolvePoint b = area->extras->corners[outline->first + (i + 1) % outline->count];
+    long double u = a.x - centre_x, v = a.y - centre_y, s = b.x - centre_x, t = b.y - centre_y;
+
+    if (passes (a, b, x, y))
+      return 256;
+    if (a.x == b.x && a.y == b.y)
+      continue;
+    least = fminl (least, distance_to_edge (a, b, centre_x, centre_y));
+    angle += atan2l (u * t - v * s, u * s + v * t);
+  }
+  share = (least - outline->margin + 8) / 16;
+  if (fabsl (angle) > 3 || (share < 1 - 1e-12L && least < INFINITY))
+    return 256;
+  share = 1 - share / (area->feather + 1);
+  return share < 0 ? 0 : 256 * share;
+}
+
 /* The weight of one luma pixel in one box before it is rounded down, by the words of convolve_region.h. */
 static long double
-luma_weight (const ConvolveArea *area, ConvolveRect box, int x, int y)
+luma_weight (const ConvolveArea *area, int i, int x, int y)
 {
+  ConvolveRect box = area->boxes[i];
+
+  if (area->extras && area->extras->outlines[i].count > 0)
+    return polygon_weight (area, &area->extras->outlines[i], x, y);
   if (area->shape == CONVOLVE_SHAPE_RECTANGLE) {
     long double dx = x < box.x ? box.x - x : x >= box.x + box.width ? x - (box.x + box.width - 1) : 0;
     long double dy = y < box.y ? box.y - y : y >= box.y + box.height ? y - (box.y + box.height - 1) : 0;
@@ -213,8 +329,8 @@ weight_is_right (const ConvolveArea *area, int x, int y, int weight)
 
     for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++)
       for (int u = x * area->x_step; u < (x + 1) * area->x_step; u++) {
-        nearest = fmaxl (nearest, luma_weight (area, area->boxes[i], u, v));
-        farthest = fminl (farthest, luma_weight (area, area->boxes[i], u, v));
+        nearest = fmaxl (nearest, luma_weight (area, i, u, v));
+        farthest = fminl (farthest, luma_weight (area, i, u, v));
       }
     most = fmaxl (most, area->outside ? farthest : nearest);
   }
@@ -231,6 +347,11 @@ print_area (const Case *c, int weight)
       c->area.outside, c->area.x_step, c->area.y_step, weight);
   for (int i = 0; i < c->area.count; i++)
     printf (" %dx%d at %d,%d", c->boxes[i].width, c->boxes[i].height, c->boxes[i].x, c->boxes[i].y);
+  for (int i = 0; i < c->area.count && c->area.extras; i++) {
+    printf ("\n  polygon %d, margin %d:", i, c->outlines[i].margin);
+    for (int k = 0; k < c->outlines[i].count; k++)
+      printf (" %d,%d", c->corners[c->outlines[i].first + k].x, c->corners[c->outlines[i].first + k].y);
+  }
   printf ("\n");
   return 0;
 }
@@ -525,6 +646,10 @@ check_arguments (void)
   ConvolveRect box = { 0, 0, 8, 8 }, empty = { 0, 0, 0, 8 }, huge = { 0, 0, CONVOLVE_MAX_BOX + 1, 1 };
   ConvolveRect far_left = { INT_MIN, 0, 8, 8 }, far_up = { 0, INT_MIN, 8, 8 };
   ConvolveArea area = { .boxes = &box, .count = 1, .x_step = 1, .y_step = 1 }, bad = area;
+  ConvolvePoint corners[] = { { 0, 0 }, { 128, 0 }, { 0, 128 }, { 0, 129 } };
+  ConvolveOutline outlines[] = { { 0, 3, 0 }, { 0, 2, 0 }, { 0, CONVOLVE_MAX_CORNERS + 1, 0 }, { -1, 3, 0 },
+    { 2, 3, 0 }, { INT_MAX, 3, 0 }, { 0, 3, -1 }, { 0, 3, 1 }, { 0, 4, 0 } };
+  ConvolveExtras extras = { .corners = corners, .n_corners = 4 };
   ConvolveBlocks blocks = { 0, 0, 0, 1, 1 };
   ConvolveError error;
   ConvolveMask mask;
@@ -552,6 +677,15 @@ check_arguments (void)
   bad = area;
   bad.shape = CONVOLVE_N_SHAPES;
   failures += expect_invalid ("a shape", convolve_blend (&pixel, &bad, &plane, &error), &error);
+  for (size_t i = 0; i < sizeof (outlines) / sizeof (outlines[0]); i++) {
+    bad = area;
+    extras.outlines = &outlines[i];
+    bad.extras = &extras;
+    if (i > 0)
+      failures += expect_invalid ("a polygon", convolve_blend (&pixel, &bad, &plane, &error), &error);
+    else if (convolve_blend (&pixel, &bad, &plane, &error) != CONVOLVE_OK)
+      failures += printf ("FAILED: a polygon is refused\n") > 0;
+  }
   failures += expect_invalid ("blocks of 0", convolve_pixelate (&pixel, &blocks, &plane, &error), &error);
   blocks.size = 1;
   blocks.x = INT_MIN;

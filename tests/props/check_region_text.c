@@ -24,9 +24,15 @@ read_boxes (const gchar *text)
   for (guint i = 0; i < boxes->len; i++) {
     const ConvolveTextBox *box = &g_array_index (boxes, ConvolveTextBox, i);
 
-    for (guint k = 0; k < 4; k++)
+    for (guint k = 0; k < 4 && box->n_corners == 0; k++)
       g_string_append_printf (read, "%s%g%s", k ? " " : i ? "; " : "", box->number[k], box->per_cent[k] ? "%" : "");
-    fail_unless (box->number[2] > 0 && box->number[3] > 0);
+    for (guint k = 0; k < 2 * box->n_corners; k++)
+      g_string_append_printf (read, "%s%g%s",
+          k       ? " "
+              : i ? "; polygon "
+                  : "polygon ",
+          box->corners[k / 2].number[k % 2], box->corners[k / 2].per_cent[k % 2] ? "%" : "");
+    fail_unless (box->n_corners > 0 || (box->number[2] > 0 && box->number[3] > 0));
   }
   return g_string_free (read, FALSE);
 }
@@ -42,6 +48,7 @@ expect_boxes (const gchar *text, const gchar *expected)
 GST_START_TEST (boxes)
 {
   GString *many = g_string_new (NULL);
+  g_autofree gchar *read = NULL;
 
   expect_boxes (NULL, "");
   expect_boxes (" \n; ;", "");
@@ -50,6 +57,31 @@ GST_START_TEST (boxes)
   expect_boxes ("\t-1.5 , +2e1,\t3 ,4%\n5%,6%,7%,8% ;", "-1.5 20 3 4%; 5% 6% 7% 8%");
   expect_boxes ("1,2,3,4;;5,6,7,8\r\n9,10,11,12", "1 2 3 4; 5 6 7 8; 9 10 11 12");
   expect_boxes ("1000000,-1000000,1e6,100%", "1e+06 -1e+06 1e+06 100%");
+
+  expect_boxes ("polygon:1,2 3,4 5,6", "polygon 1 2 3 4 5 6");
+  expect_boxes ("9 9 9 9; polygon: 1 , 2,3%,4\t5,-6%;", "9 9 9 9; polygon 1 2 3% 4 5 -6%");
+  expect_boxes ("polygon:1,2 3,4 5,6\npolygon:7,8,9,10,11,12", "polygon 1 2 3 4 5 6; polygon 7 8 9 10 11 12");
+
+#define POLYGON_ENDS ": polygon:x,y x,y x,y"
+  expect_boxes ("polygon:1,2 3,4",
+      "regions: \"polygon:1,2 3,4\" is polygon 1 with 2 corners: a polygon has at least 3, as in polygon:x,y x,y x,y");
+  expect_boxes ("polygon:",
+      "regions: \"polygon:\" is polygon 1 with 0 corners: a polygon has at least 3, as in polygon:x,y x,y x,y");
+  expect_boxes ("1,1,1,1;polygon:1,2 3,4 5,6 7",
+      "regions: \"polygon:1,2 3,4 5,6 7\" is polygon 2 and lacks the y of its last corner" POLYGON_ENDS);
+  expect_boxes ("polygon:1,,2 3,4 5,6",
+      "regions: \"polygon:1,,2 3,4 5,6\" is polygon 1 and lacks a number between two commas" POLYGON_ENDS);
+  expect_boxes ("polygon:1,2 a,4 5,6", "regions: \"a\" in polygon 1 is not a number");
+  expect_boxes ("polygon:1,2 3,4 5,1000001%", "regions: \"1000001%\" in polygon 1 is above a million");
+  expect_boxes ("Polygon:1,2 3,4 5,6", "regions: \"Polygon:1\" in box 1 is not a number");
+  g_string_assign (many, "polygon:");
+  for (guint i = 0; i < CONVOLVE_MAX_CORNERS; i++)
+    g_string_append (many, "1,2 ");
+  read = read_boxes (many->str);
+  fail_unless (g_str_has_prefix (read, "polygon 1 2"), "%s", read);
+  g_string_append (many, "9,2");
+  expect_boxes (many->str, "regions: \"9\" is one corner too many in polygon 1: there are at most 64");
+  g_string_truncate (many, 0);
 
 #define MISSING(n, what) "is box " #n " and lacks its " what ": x,y,width,height"
   expect_boxes ("1", "regions: \"1\" " MISSING (1, "y"));
@@ -270,7 +302,7 @@ GST_END_TEST;
 /* Random texts of the characters that mean something, and of any bytes: boxes or a message, and no crash. */
 GST_START_TEST (random_texts)
 {
-  static const gchar letters[] = "0123456789,,,;;%%. -+e\n\t!ab'\"";
+  static const gchar letters[] = "0123456789,,,;;%%. -+e\n\t!abpolygon:'\"";
   const gchar *wanted = g_getenv ("CUDACONVOLVE_SEED");
   guint seed = wanted ? (guint) g_ascii_strtoull (wanted, NULL, 10) : g_random_int ();
   CheckRandom random;
@@ -278,7 +310,7 @@ GST_START_TEST (random_texts)
   g_print ("regions: seed %u: CUDACONVOLVE_SEED=%u repeats this run\n", seed, seed);
   check_random_init (&random, seed, 0);
   for (guint i = 0; i < 20000; i++) {
-    gchar text[64] = "1,2,3,4;5%,6%,7%,8%";
+    gchar text[64] = "1,2,3,4;5%,6%,7%,8%;polygon:1,2 3,4 5,6";
     guint changes = check_random_range (&random, 1, 4), length = check_random_range (&random, 0, 60);
     g_autofree gchar *read = NULL;
     ConvolveRegionSettings settings = { .types = text, .ids = text };
@@ -287,7 +319,7 @@ GST_START_TEST (random_texts)
 
     if (i % 2)
       for (guint k = 0; k < changes; k++)
-        text[check_random_range (&random, 0, 18)] = letters[check_random_range (&random, 0, sizeof letters - 2)];
+        text[check_random_range (&random, 0, 38)] = letters[check_random_range (&random, 0, sizeof letters - 2)];
     else
       for (guint k = 0; k < length; k++)
         text[k] =
@@ -316,8 +348,12 @@ GST_START_TEST (boxes_as_arrays)
     { "<>", NULL, NULL },
     { "<<1,2,3>>", "1,2,3", "<>" },
     { "<5,6>", "5;6", "<>" },
+    { "<<1.0,2.0,3.0,4.0,5.0,6.0>,<1.0,2.0,3.0,4.0>>", "polygon:1,2,3,4,5,6;1,2,3,4", NULL },
+    { "<<1,2,3,4,5,6,7>>", "polygon:1,2,3,4,5,6,7", "<>" },
+    { "<<1,2,3,4,5>>", "1,2,3,4,5", "<>" },
   };
-  static const gchar *const texts[] = { "50%,0,50%,100%", "1,2,3,4;-10%,0.5,25.5%,8" };
+  static const gchar *const texts[] = { "50%,0,50%,100%", "1,2,3,4;-10%,0.5,25.5%,8",
+    "1,2,3,4;polygon:-10%,0.5,25.5%,8,1,2" };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     GValue array = G_VALUE_INIT, back = G_VALUE_INIT, expected = G_VALUE_INIT;

@@ -181,7 +181,7 @@ struct BatchKernel
   const void *kernels[4];
   unsigned threads;
   int n_tables;
-  ConvolveTableName tables[5];
+  ConvolveTableName tables[CONVOLVE_MOST_TABLES];
 };
 
 #define KERNELS(name) \
@@ -205,15 +205,19 @@ static const BatchKernel batch_kernels[] = {
   { KERNELS (convolve_blend_tiles), CONVOLVE_BLEND_THREADS, 5,
       { CONVOLVE_TABLE_TARGETS, CONVOLVE_TABLE_BLEND_JOBS, CONVOLVE_TABLE_BOXES, CONVOLVE_TABLE_COVERS,
           CONVOLVE_TABLE_BLEND_TILES } },
+  { KERNELS (convolve_blend_shapes), CONVOLVE_BLEND_THREADS, 7,
+      { CONVOLVE_TABLE_TARGETS, CONVOLVE_TABLE_BLEND_JOBS, CONVOLVE_TABLE_BOXES, CONVOLVE_TABLE_COVERS,
+          CONVOLVE_TABLE_OUTLINES, CONVOLVE_TABLE_CORNERS, CONVOLVE_TABLE_BLEND_TILES } },
 };
 #define N_KERNELS ((int) (sizeof (batch_kernels) / sizeof (batch_kernels[0])))
 #define GATHER 0 /* the first one */
 #define TAKE 1
-#define BLEND (N_KERNELS - 1) /* the last one; all between are effects, too */
+#define BLEND (N_KERNELS - 2) /* all between are effects, too */
+#define BLEND_SHAPES (N_KERNELS - 1)
 
 /* The bytes of a kernel's tables, one behind the other, and where each of them begins. */
 static size_t
-place_tables (const Loaded *loaded, const BatchKernel &kernel, unsigned offsets[5])
+place_tables (const Loaded *loaded, const BatchKernel &kernel, unsigned offsets[CONVOLVE_MOST_TABLES])
 {
   size_t end = 0;
 
@@ -224,9 +228,14 @@ place_tables (const Loaded *loaded, const BatchKernel &kernel, unsigned offsets[
   return end;
 }
 
+/* The tiles of a kernel; of the two that blend one has all, and the other none. */
 static size_t
 count_tiles (const Loaded *loaded, const BatchKernel &kernel)
 {
+  const bool has_shapes = loaded->tables.table[CONVOLVE_TABLE_OUTLINES].count > 0;
+
+  if (&kernel == &batch_kernels[has_shapes ? BLEND : BLEND_SHAPES])
+    return 0;
   return loaded->tables.table[kernel.tables[kernel.n_tables - 1]].count;
 }
 
@@ -234,7 +243,7 @@ count_tiles (const Loaded *loaded, const BatchKernel &kernel)
 static bool
 needs_sending (const Loaded *loaded)
 {
-  unsigned offsets[5];
+  unsigned offsets[CONVOLVE_MOST_TABLES];
 
   for (int i = 0; i < N_KERNELS; i++)
     if (count_tiles (loaded, batch_kernels[i]) > 0
@@ -378,5 +387,7 @@ convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error)
     status = launch_effects (device, loaded, offsets, error);
   if (status == CONVOLVE_OK)
     status = copy_planes (device, batch, error);
-  return status == CONVOLVE_OK ? launch_kernel (device, loaded, batch_kernels[BLEND], offsets, error) : status;
+  for (int i = BLEND; i <= BLEND_SHAPES && status == CONVOLVE_OK; i++)
+    status = launch_kernel (device, loaded, batch_kernels[i], offsets, error);
+  return status;
 }

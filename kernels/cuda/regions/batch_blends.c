@@ -46,6 +46,32 @@ tiles_of_box (const ConvolveArea *area, ConvolveRect box)
 
 /* --- the boxes of an effect, tile by tile --- */
 
+/* A place for each of the next boxes of the table, and for their polygons where the area has any. FALSE without memory. */
+static bool
+extend_boxes (ConvolveTables *tables, const ConvolveArea *area, size_t count)
+{
+  convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_BOXES], sizeof (ConvolveRect), count);
+  if (area->extras)
+    convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_OUTLINES], sizeof (ConvolveOutline), count);
+  return !tables->failed;
+}
+
+/* From the number of a box in the table to that of its polygon, before boxes are added. */
+static int
+find_outlines (const ConvolveTables *tables)
+{
+  return (int) tables->table[CONVOLVE_TABLE_OUTLINES].count - (int) tables->table[CONVOLVE_TABLE_BOXES].count;
+}
+
+/* Writes box i of the area to place n of the table. */
+static void
+put_box (ConvolveTables *tables, const ConvolveArea *area, int i, int n, int to_outlines)
+{
+  ((ConvolveRect *) tables->table[CONVOLVE_TABLE_BOXES].elements)[n] = area->boxes[i];
+  if (area->extras)
+    ((ConvolveOutline *) tables->table[CONVOLVE_TABLE_OUTLINES].elements)[n + to_outlines] = area->extras->outlines[i];
+}
+
 /*
  * Adds the boxes of each tile to the table of boxes: those of the tile at column i and row k of `tiles` are the boxes
  * first[n] up to first[n + 1], with n = k * columns + i. NULL without memory.
@@ -56,8 +82,7 @@ sort_boxes (ConvolveTables *tables, const ConvolveArea *area, Tiles tiles)
   int columns = tiles.right - tiles.left;
   size_t n = (size_t) columns * (size_t) (tiles.bottom - tiles.top);
   size_t before = tables->table[CONVOLVE_TABLE_BOXES].count, total = 0;
-  ConvolveRect *boxes;
-  int *first;
+  int to_outlines = find_outlines (tables), *first;
 
   tables->counts.count = 0;
   first = convolve_table_extend (tables, &tables->counts, sizeof (int), n + 2);
@@ -76,15 +101,14 @@ sort_boxes (ConvolveTables *tables, const ConvolveArea *area, Tiles tiles)
   first[0] = first[1] = (int) before;
   for (size_t i = 2; i < n + 2; i++)
     first[i] += first[i - 1];
-  if (!convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_BOXES], sizeof (ConvolveRect), total) && total > 0)
+  if (!extend_boxes (tables, area, total))
     return NULL;
-  boxes = tables->table[CONVOLVE_TABLE_BOXES].elements;
   for (int i = 0; i < area->count; i++) {
     Tiles met = common_tiles (tiles_of_box (area, area->boxes[i]), tiles);
 
     for (int y = met.top; y < met.bottom; y++)
       for (int x = met.left; x < met.right; x++)
-        boxes[first[(size_t) (y - tiles.top) * columns + (x - tiles.left) + 1]++] = area->boxes[i];
+        put_box (tables, area, i, first[(size_t) (y - tiles.top) * columns + (x - tiles.left) + 1]++, to_outlines);
   }
   return first;
 }
@@ -130,15 +154,15 @@ count_sorted (const ConvolveArea *area, Tiles tiles)
 static bool
 add_all_boxes (ConvolveTables *tables, const ConvolveArea *area, int range[2])
 {
-  ConvolveTable *boxes = &tables->table[CONVOLVE_TABLE_BOXES];
-  ConvolveRect *to;
+  int to_outlines = find_outlines (tables);
 
-  range[0] = (int) boxes->count;
+  range[0] = (int) tables->table[CONVOLVE_TABLE_BOXES].count;
   range[1] = range[0] + area->count;
-  to = convolve_table_extend (tables, boxes, sizeof (ConvolveRect), (size_t) area->count);
-  if (area->count > 0 && to)
-    memcpy (to, area->boxes, (size_t) area->count * sizeof (*to));
-  return !tables->failed;
+  if (!extend_boxes (tables, area, (size_t) area->count))
+    return false;
+  for (int i = 0; i < area->count; i++)
+    put_box (tables, area, i, range[0] + i, to_outlines);
+  return true;
 }
 
 /*
@@ -185,9 +209,10 @@ reserve (ConvolveTables *tables, size_t count)
 static void
 add_blend (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork *work, int target, int columns)
 {
-  ConvolveArea area = convolve_batch_area (batch, work);
+  ConvolveExtras extras;
+  ConvolveArea area = convolve_batch_area (batch, work, &extras);
   Tiles tiles = tiles_of_rect (work->plane.region);
-  int number = (int) tables->table[CONVOLVE_TABLE_BLEND_JOBS].count, all[2];
+  int number = (int) tables->table[CONVOLVE_TABLE_BLEND_JOBS].count, to_outlines = find_outlines (tables), all[2];
   ConvolveBlendJob *job = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_BLEND_JOBS], sizeof (*job), 1);
   BoxesOfTiles boxes = { all, 0 };
 
@@ -201,7 +226,9 @@ add_blend (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWor
   *job = (ConvolveBlendJob){ .source = work->plane.source,
     .source_stride = work->plane.source_stride,
     .region = work->plane.region,
-    .area = work->blend.area };
+    .area = work->blend.area,
+    .outlined = work->blend.outlined,
+    .to_outlines = to_outlines };
   for (int y = tiles.top; y < tiles.bottom; y++)
     for (int x = tiles.left; x < tiles.right; x++, boxes.first += boxes.step)
       if (boxes.first[0] != boxes.first[1] || area.outside)
@@ -259,6 +286,11 @@ grid_of_target (const ConvolveBatch *batch, size_t first, const ConvolveTarget *
 void
 convolve_tables_add_blends (ConvolveTables *tables, const ConvolveBatch *batch)
 {
+  ConvolvePoint *corners =
+      convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_CORNERS], sizeof (*corners), batch->n_corners);
+
+  if (corners && batch->n_corners > 0)
+    memcpy (corners, batch->corners, batch->n_corners * sizeof (*corners));
   for (size_t i = 0; i < batch->n_works && !tables->failed; i++) {
     const ConvolveWork *work = &batch->works[i];
     Tiles grid;

@@ -19,7 +19,7 @@ template <int SPACE>
 struct ConvolveTableParameters
 {
   const uint8_t *sent;
-  unsigned offsets[5]; /* bytes */
+  unsigned offsets[CONVOLVE_MOST_TABLES]; /* bytes */
   alignas (16) uint8_t bytes[SPACE];
 
   template <typename Element>
@@ -457,6 +457,10 @@ struct ConvolveBlendTables
   const ConvolveBlendJob *jobs;
   const ConvolveRect *boxes;
   const ConvolveCover *covers;
+
+  /* Of convolve_blend_shapes alone. */
+  const ConvolveOutline *outlines;
+  const ConvolvePoint *corners;
 };
 
 /* Whether a pixel has a luma pixel in the box; with outside set, whether all of its luma pixels are there. */
@@ -477,7 +481,25 @@ convolve_soft_weight (const ConvolveArea &area, const ConvolveRect &box, int x, 
   return convolve_box_weight (&area, box, x, y);
 }
 
-/* convolve_area_weight () with the boxes of one tile. */
+/* The largest weight of boxes of which some have polygons. */
+static __device__ __forceinline__ int
+convolve_shapes_weight (const ConvolveBlendTables &tables, const ConvolveBlendJob &job, const ConvolveCover &cover,
+    int x, int y)
+{
+  int most = 0;
+
+  for (int i = cover.first_box; i < cover.first_box + cover.n_boxes && most < CONVOLVE_WHOLE_WEIGHT; i++) {
+    const ConvolveOutline &outline = tables.outlines[i + job.to_outlines];
+
+    most = max (most,
+        outline.count > 0
+            ? convolve_corners_weight (&job.area, tables.boxes[i], tables.corners + outline.first, outline, x, y)
+            : convolve_box_weight (&job.area, tables.boxes[i], x, y));
+  }
+  return job.area.outside ? CONVOLVE_WHOLE_WEIGHT - most : most;
+}
+
+/* convolve_area_weight () with the boxes of one tile, none of which has a polygon. */
 static __device__ __forceinline__ int
 convolve_cover_weight (const ConvolveBlendJob &job, const ConvolveRect *boxes, int n_boxes, int x, int y)
 {
@@ -492,6 +514,7 @@ convolve_cover_weight (const ConvolveBlendJob &job, const ConvolveRect *boxes, i
 }
 
 /* Blends all effects of a tile into one pixel, and writes the pixel where any has a weight. */
+template <bool SHAPES>
 static __device__ __forceinline__ void
 convolve_blend_pixel (const ConvolveBlendTables &tables, const ConvolveBlendTile &tile, int x, int y)
 {
@@ -509,7 +532,9 @@ convolve_blend_pixel (const ConvolveBlendTables &tables, const ConvolveBlendTile
 
     if (!convolve_is_in (job.region, x, y))
       continue;
-    int weight = convolve_cover_weight (job, tables.boxes + cover.first_box, cover.n_boxes, x, y);
+    int weight = SHAPES && job.outlined
+        ? convolve_shapes_weight (tables, job, cover, x, y)
+        : convolve_cover_weight (job, tables.boxes + cover.first_box, cover.n_boxes, x, y);
 
     if (weight == 0)
       continue;
@@ -542,11 +567,30 @@ static __global__ void __launch_bounds__ (CONVOLVE_BLEND_THREADS, 2)
   const ConvolveBlendTile tile = tables.template table<ConvolveBlendTile> (4)[blockIdx.x];
   const ConvolveBlendTables others = { tables.template table<ConvolveTarget> (0),
     tables.template table<ConvolveBlendJob> (1), tables.template table<ConvolveRect> (2),
-    tables.template table<ConvolveCover> (3) };
+    tables.template table<ConvolveCover> (3), nullptr, nullptr };
 
 #pragma unroll 1
   for (int y = threadIdx.x / CONVOLVE_BLEND_TILE; y < CONVOLVE_BLEND_TILE; y += rows)
-    convolve_blend_pixel (others, tile, tile.x + threadIdx.x % CONVOLVE_BLEND_TILE, tile.y + y);
+    convolve_blend_pixel<false> (others, tile, tile.x + threadIdx.x % CONVOLVE_BLEND_TILE, tile.y + y);
+}
+
+/* convolve_blend_tiles where some boxes have polygons: a kernel of its own, because polygons take more registers. */
+template <int SPACE>
+static __global__ void __launch_bounds__ (CONVOLVE_BLEND_THREADS)
+    convolve_blend_shapes (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
+{
+  constexpr int rows = CONVOLVE_BLEND_THREADS / CONVOLVE_BLEND_TILE;
+
+  convolve_wait ();
+  const ConvolveBlendTile tile = tables.template table<ConvolveBlendTile> (6)[blockIdx.x];
+  const ConvolveBlendTables others = { tables.template table<ConvolveTarget> (0),
+    tables.template table<ConvolveBlendJob> (1), tables.template table<ConvolveRect> (2),
+    tables.template table<ConvolveCover> (3), tables.template table<ConvolveOutline> (4),
+    tables.template table<ConvolvePoint> (5) };
+
+#pragma unroll 1
+  for (int y = threadIdx.x / CONVOLVE_BLEND_TILE; y < CONVOLVE_BLEND_TILE; y += rows)
+    convolve_blend_pixel<true> (others, tile, tile.x + threadIdx.x % CONVOLVE_BLEND_TILE, tile.y + y);
 }
 
 #endif

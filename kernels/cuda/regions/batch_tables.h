@@ -123,13 +123,15 @@ typedef struct
   int64_t destination_stride;
 } ConvolveTarget;
 
-/* One effect for a target. The boxes of area are in the table of boxes. */
+/* One effect for a target. The boxes of area and their polygons are in tables of their own. */
 typedef struct
 {
   const uint8_t *source;
   int64_t source_stride;
   ConvolveRect region;
   ConvolveArea area;
+  bool outlined; /* there are polygons: that of box n of the table is outline n + to_outlines */
+  int to_outlines;
 } ConvolveBlendJob;
 
 /*
@@ -177,8 +179,12 @@ typedef struct
   ROW (TARGETS, ConvolveTarget) \
   ROW (BLEND_JOBS, ConvolveBlendJob) \
   ROW (BOXES, ConvolveRect) \
+  ROW (OUTLINES, ConvolveOutline) \
+  ROW (CORNERS, ConvolvePoint) \
   ROW (COVERS, ConvolveCover) \
   ROW (BLEND_TILES, ConvolveBlendTile)
+
+#define CONVOLVE_MOST_TABLES 7 /* of a kernel */
 
 #define CONVOLVE_TABLE_NAME(name, element) CONVOLVE_TABLE_##name,
 typedef enum

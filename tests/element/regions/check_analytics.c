@@ -264,7 +264,7 @@ GST_START_TEST (refused_objects)
 GST_END_TEST;
 
 #if GST_CHECK_VERSION(1, 26, 0)
-/* A box that is turned by a right angle has its sides exchanged; the region is the upright box around a turned one. */
+/* A box that is turned by a right angle has its sides exchanged. */
 GST_START_TEST (turned)
 {
   GstVideoInfo info = info_of ("GRAY8", 100, 80);
@@ -275,6 +275,35 @@ GST_START_TEST (turned)
   fail_unless (gst_analytics_relation_meta_add_oriented_od_mtd (gst_buffer_add_analytics_relation_meta (buffer),
       g_quark_from_static_string ("face"), 30, 30, 40, 20, G_PI / 2, 0.9, &object));
   expect_box (harness, buffer, 40, 20, 20, 40);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
+/* A box at 30 degrees: its left end is higher than its right one, because y points down, and nothing beside it changes. */
+GST_START_TEST (turned_in_shape)
+{
+  GstVideoInfo info = info_of ("GRAY8", 100, 80);
+  GstHarness *harness = harness_new_for (FILL, &info);
+  GstBuffer *buffer = grey_frame (&info, 0);
+  GstAnalyticsODMtd object;
+  Component got[4];
+
+  fail_unless (gst_analytics_relation_meta_add_oriented_od_mtd (gst_buffer_add_analytics_relation_meta (buffer),
+      g_quark_from_static_string ("plate"), 20, 35, 60, 10, G_PI / 6, 0.9, &object));
+  push_ok (harness, buffer);
+  buffer = gst_harness_pull (harness);
+  frame_read (&info, buffer, got);
+  for (gint at = 0; at < 100 * 80; at++) {
+    gdouble dx = at % 100 + 0.5 - 50, dy = at / 100 + 0.5 - 40;
+    gdouble along = fabs (dx * cos (G_PI / 6) + dy * 0.5), across = fabs (dy * cos (G_PI / 6) - dx * 0.5);
+
+    if (along <= 30 && across <= 5)
+      fail_unless_equals_int (got[0].samples[at], 0);
+    if (along > 30.8 || across > 5.8)
+      fail_unless_equals_int (got[0].samples[at], 128);
+  }
+  frame_clear (got);
+  gst_buffer_unref (buffer);
   gst_harness_teardown (harness);
 }
 GST_END_TEST;
@@ -666,6 +695,7 @@ analytics_suite (void)
   tcase_add_test (tc, refused_objects);
 #if GST_CHECK_VERSION(1, 26, 0)
   tcase_add_test (tc, turned);
+  tcase_add_test (tc, turned_in_shape);
   tcase_add_test (tc, turned_nowhere);
   tcase_add_test (tc, masks);
   tcase_add_test (tc, masks_of_objects);

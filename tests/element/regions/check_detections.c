@@ -10,6 +10,7 @@
 #include "regions/analytics.h"
 #include "regions/boxes.h"
 #include "regions/detections.h"
+#include "regions/shapes.h"
 #include "support/random.h"
 #include "regions/tracks.h"
 
@@ -133,6 +134,151 @@ GST_START_TEST (places_of_masks)
   expect_rectangle (&place, 10, 20, 90, 60, 1);
   place = gst_cuda_convolve_box_place_mask (110, 20, G_MAXUINT, 10, 100, 80);
   expect_rectangle (&place, 110, 20, 1, 10, 2);
+}
+GST_END_TEST;
+
+/* --- turned boxes --- */
+
+#define WIDTH 160
+#define HEIGHT 120
+
+/* The patches of the boxes in a frame of one value. */
+static void
+find_patches (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings, const GArray *boxes)
+{
+  const GstCudaConvolvePicture picture = { .width = WIDTH, .height = HEIGHT, .y_unit = 1, .block = 1 };
+
+  gst_cuda_convolve_patches_init (patches);
+  gst_cuda_convolve_patches_find (patches, settings, boxes, &picture);
+}
+
+/* The largest weight of a pixel in all patches, and 0 outside of their rectangles. */
+static gint
+weight_at (const GstCudaConvolvePatches *patches, gint x, gint y)
+{
+  gint most = 0;
+
+  for (guint i = 0; i < patches->patches->len; i++) {
+    const GstCudaConvolvePatch *patch = &g_array_index (patches->patches, GstCudaConvolvePatch, i);
+    ConvolveExtras extras = { .outlines = patch->has_polygons
+          ? &g_array_index (patches->outlines, ConvolveOutline, patch->first_box)
+          : NULL,
+      .corners = (const ConvolvePoint *) patches->corners->data,
+      .n_corners = patches->corners->len };
+    ConvolveArea area = { .boxes = &g_array_index (patches->boxes, ConvolveRect, patch->first_box),
+      .count = patch->n_boxes,
+      .shape = patch->shape,
+      .feather = patches->feather,
+      .x_step = 1,
+      .y_step = 1,
+      .extras = patch->has_polygons ? &extras : NULL };
+
+    if (x >= patch->rect.x && y >= patch->rect.y && x < patch->rect.x + patch->rect.width
+        && y < patch->rect.y + patch->rect.height)
+      most = MAX (most, convolve_area_weight (&area, x, y));
+  }
+  return most;
+}
+
+/*
+ * How far outside of a turned box, or of the ellipse in it, a point is, about: turned back about the box's middle. The
+ * angle turns the x axis towards the y axis, which points down.
+ */
+static gdouble
+distance_to_turned (gdouble x, gdouble y, const gdouble box[5], gdouble grown, gboolean ellipse)
+{
+  gdouble dx = x - box[0] - box[2] / 2, dy = y - box[1] - box[3] / 2;
+  gdouble along = fabs (dx * cos (box[4]) + dy * sin (box[4])), across = fabs (dy * cos (box[4]) - dx * sin (box[4]));
+  gdouble a = grown * box[2] / 2, b = grown * box[3] / 2, u = along / (a * a), v = across / (b * b);
+
+  if (!ellipse)
+    return along > a && across > b ? hypot (along - a, across - b) : MAX (along - a, across - b);
+  return (along * u + across * v - 1) / (2 * hypot (u, v)); /* to first order */
+}
+
+/* Every pixel whose middle is in the box has the whole effect, and none whose square the box does not touch has any. */
+GST_START_TEST (turned_shapes)
+{
+  CheckRandom random;
+
+  check_random_init (&random, 20261127, 0);
+  for (guint i = 0; i < 120; i++) {
+    gboolean ellipse = i % 3 == 2;
+    ConvolveRegionSettings settings = { .effect = CONVOLVE_REGION_EFFECT_FILL,
+      .shape = ellipse ? CONVOLVE_SHAPE_ELLIPSE : CONVOLVE_SHAPE_RECTANGLE,
+      .expand = i % 2 ? 0 : check_random_range (&random, 1, 10) / 20.0,
+      .feather = i % 5 ? 0 : check_random_range (&random, 1, 20) };
+    const gdouble box[5] = { check_random_range (&random, -40, 150), check_random_range (&random, -40, 110),
+      check_random_range (&random, 3, 90), check_random_range (&random, 3, 90),
+      check_random_range (&random, -400, 400) / 100.0 };
+    g_autoptr (GArray) boxes = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolveBox));
+    GstCudaConvolvePatches patches;
+    GstCudaConvolveBox read;
+
+    fail_unless_equals_int (gst_cuda_convolve_box_read_turned (box[0], box[1], box[2], box[3], box[4], WIDTH, HEIGHT,
+                                &read),
+        GST_CUDA_CONVOLVE_BOX_TAKEN);
+    g_array_append_val (boxes, read);
+    find_patches (&patches, &settings, boxes);
+    for (gint at = 0; at < WIDTH * HEIGHT; at++) {
+      gint x = at % WIDTH, y = at / WIDTH, weight = weight_at (&patches, x, y);
+      gdouble outside = distance_to_turned (x + 0.5, y + 0.5, box, 1 + 2 * settings.expand, ellipse);
+
+      fail_unless (outside > -0.05 || weight == 256, "case %u: %d,%d has %d, and is in the box by %g", i, x, y, weight,
+          -outside);
+      /* Half a diagonal of a pixel, half a pixel of the ellipse's polygon, and the sixteenths. */
+      fail_unless (outside < (ellipse ? 1.6 : 0.8) + 1.5 * settings.feather || weight == 0,
+          "case %u: %d,%d has %d, and is %g away", i, x, y, weight, outside);
+    }
+    gst_cuda_convolve_patches_clear (&patches);
+  }
+}
+GST_END_TEST;
+
+/* A plate of 4:1 at 45 degrees: the rectangle around it has three times its area. */
+GST_START_TEST (area_of_a_plate)
+{
+  ConvolveRegionSettings settings = { .effect = CONVOLVE_REGION_EFFECT_FILL };
+  g_autoptr (GArray) boxes = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolveBox));
+  GstCudaConvolvePatches patches;
+  GstCudaConvolveBox box;
+  gint covered = 0;
+
+  gst_cuda_convolve_box_read_turned (20, 40, 112, 28, G_PI_4, WIDTH, HEIGHT, &box);
+  g_array_append_val (boxes, box);
+  find_patches (&patches, &settings, boxes);
+  for (gint at = 0; at < WIDTH * HEIGHT; at++)
+    covered += weight_at (&patches, at % WIDTH, at / WIDTH) > 0 ? 1 : 0;
+  g_print (
+      "a plate of 112x28 at 45 degrees: %.2f times its area is covered, and %.2f times by the rectangle around it\n",
+      covered / (112.0 * 28), box.region.width * box.region.height / (112.0 * 28));
+  fail_unless (covered >= 112 * 28 && covered < 1.1 * 112 * 28, "%d", covered);
+  gst_cuda_convolve_patches_clear (&patches);
+}
+GST_END_TEST;
+
+/* Of two boxes with one rectangle around them, turned against each other, each keeps its own blocks and place. */
+GST_START_TEST (crossed_plates)
+{
+  static const ConvolveRegionEffect effects[] = { CONVOLVE_REGION_EFFECT_FILL, CONVOLVE_REGION_EFFECT_PIXELATE };
+
+  for (guint i = 0; i < 2; i++) {
+    ConvolveRegionSettings settings = { .effect = effects[i], .blocks = 3 };
+    g_autoptr (GArray) boxes = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolveBox));
+    GstCudaConvolvePatches patches;
+
+    for (guint k = 0; k < 2; k++) {
+      GstCudaConvolveBox box;
+
+      gst_cuda_convolve_box_read_turned (40, 50, 80, 20, k == 0 ? G_PI_4 : -G_PI_4, WIDTH, HEIGHT, &box);
+      g_array_append_val (boxes, box);
+    }
+    find_patches (&patches, &settings, boxes);
+    fail_unless (weight_at (&patches, 105, 85) == 256 && weight_at (&patches, 105, 35) == 256
+        && weight_at (&patches, 55, 85) == 256 && weight_at (&patches, 55, 35) == 256);
+    fail_unless (weight_at (&patches, 80, 35) == 0 && weight_at (&patches, 105, 60) == 0);
+    gst_cuda_convolve_patches_clear (&patches);
+  }
 }
 GST_END_TEST;
 
@@ -347,7 +493,7 @@ add_box_with_id (GstCudaConvolveSightings *sightings, const gchar *type, guint64
     gdouble width, gdouble height)
 {
   GstCudaConvolveRectangle area = { x, y, width, height };
-  GstCudaConvolveBox box = { area, area, FALSE };
+  GstCudaConvolveBox box = { .area = area, .region = area };
   GstCudaConvolveSighting what = what_is (type, id, source);
 
   gst_cuda_convolve_sightings_add (sightings, &box, &what);
@@ -643,14 +789,14 @@ GST_START_TEST (parts)
   gst_cuda_convolve_sightings_init (&fresh);
   gst_cuda_convolve_sightings_init (&copy);
   for (guint i = 0; i < 3; i++) {
-    GstCudaConvolveBox box = { { 0, 10 * i, 10, 10 }, { 0, 0, 10, 30 }, TRUE };
-    GstCudaConvolveBox other = { { 50, 20 * i, 5, 10 }, { 50, 0, 10, 60 }, TRUE };
+    GstCudaConvolveBox box = { .area = { 0, 10 * i, 10, 10 }, .region = { 0, 0, 10, 30 }, .is_part = TRUE };
+    GstCudaConvolveBox other = { .area = { 50, 20 * i, 5, 10 }, .region = { 50, 0, 10, 60 }, .is_part = TRUE };
 
     gst_cuda_convolve_sightings_add (&held, &box, &person);
     gst_cuda_convolve_sightings_add (&fresh, &other, &person);
   }
   for (guint i = 0; i < 2; i++) {
-    GstCudaConvolveBox box = { { 2, 10 * i, 10, 10 }, { 2, 0, 10, 30 }, TRUE };
+    GstCudaConvolveBox box = { .area = { 2, 10 * i, 10, 10 }, .region = { 2, 0, 10, 30 }, .is_part = TRUE };
 
     gst_cuda_convolve_sightings_add (&fresh, &box, &person);
   }
@@ -835,6 +981,48 @@ GST_START_TEST (refused_metadata)
 }
 GST_END_TEST;
 
+/* A held box keeps its angle, also where frames get another size; boxes that are turned otherwise are other boxes. */
+GST_START_TEST (held_and_turned)
+{
+  ConvolveRegionSettings settings = { .sources = CONVOLVE_REGION_SOURCE_ANALYTICS, .hold = GST_SECOND };
+  const GstCudaConvolveBox *box;
+  GstCudaConvolveBox turned = { .is_turned = FALSE };
+  const GstCudaConvolveSighting plate = { .type = "plate", .id = NO_ID, .seen = { 0, 1 } };
+  GstCudaConvolveSightings fresh, held;
+  GstCudaConvolveTracks *tracks = gst_cuda_convolve_tracks_new ();
+  Play play;
+
+  play_init (&play, 0);
+  fail_unless (gst_cuda_convolve_detections_set (play.detections, &settings, NULL));
+  fail_unless_equals_int (play_object (&play, "plate", 30, 10, G_PI / 6, FALSE)->len, 1);
+  box = &g_array_index (play_object (&play, NULL, 0, 0, 0, FALSE), GstCudaConvolveBox, 0);
+  fail_unless (box->is_turned && fabs (box->side[0][0] - 10 * cos (G_PI / 6)) < 1e-9
+      && fabs (box->side[0][1] - 5) < 1e-9 && fabs (box->side[1][0] + 2.5) < 1e-9
+      && fabs (box->side[1][1] - 5 * cos (G_PI / 6)) < 1e-9);
+  gst_video_info_set_format (&play.info, GST_VIDEO_FORMAT_GRAY8, 200, 240);
+  play.info.fps_n = 25;
+  box = &g_array_index (play_object (&play, NULL, 0, 0, 0, FALSE), GstCudaConvolveBox, 0);
+  fail_unless (box->is_turned && fabs (box->side[0][0] - 20 * cos (G_PI / 6)) < 1e-9
+      && fabs (box->side[0][1] - 15) < 1e-9 && fabs (box->side[1][0] + 5) < 1e-9
+      && fabs (box->side[1][1] - 15 * cos (G_PI / 6)) < 1e-9);
+  gst_cuda_convolve_detections_free (play.detections);
+
+  gst_cuda_convolve_sightings_init (&fresh);
+  gst_cuda_convolve_sightings_init (&held);
+  for (guint i = 0; i < 3; i++) {
+    gst_cuda_convolve_box_read_turned (10, 10, 40, 20, i < 2 ? 0.5 : -0.5, 100, 80, &turned);
+    gst_cuda_convolve_sightings_add (&fresh, &turned, &plate);
+  }
+  gst_cuda_convolve_tracks_match (tracks, &held, &fresh);
+  fail_if (g_array_index (fresh.sightings, GstCudaConvolveSighting, 0).is_replaced
+      && g_array_index (fresh.sightings, GstCudaConvolveSighting, 1).is_replaced);
+  fail_if (g_array_index (fresh.sightings, GstCudaConvolveSighting, 2).is_replaced);
+  gst_cuda_convolve_sightings_clear (&fresh);
+  gst_cuda_convolve_sightings_clear (&held);
+  gst_cuda_convolve_tracks_free (tracks);
+}
+GST_END_TEST;
+
 /* Boxes that jump about with an endless hold take no memory without end. */
 GST_START_TEST (endless_hold)
 {
@@ -890,6 +1078,9 @@ detections_suite (void)
   tcase_add_test (tc, turned_numbers);
   tcase_add_test (tc, refused_numbers);
   tcase_add_test (tc, places_of_masks);
+  tcase_add_test (tc, turned_shapes);
+  tcase_add_test (tc, area_of_a_plate);
+  tcase_add_test (tc, crossed_plates);
   tcase_add_test (tc, time_runs_both_ways);
   tcase_add_test (tc, one_frame_is_bridged);
   tcase_add_test (tc, nothing_known);
@@ -907,6 +1098,7 @@ detections_suite (void)
   tcase_add_test (tc, twice);
   tcase_add_test (tc, ids_of_regions_of_interest);
   tcase_add_test (tc, refused_metadata);
+  tcase_add_test (tc, held_and_turned);
   tcase_add_test (tc, endless_hold);
   tcase_add_test (tc, missing_type);
   suite_add_tcase (suite, tc);

@@ -30,9 +30,13 @@ ConvolveArea
 area_of (const GstVideoInfo *info, guint component, const ConvolveRect *boxes, gint count, ConvolveShape shape,
     gint feather, gboolean outside)
 {
-  return (ConvolveArea){ boxes, count, shape, feather, outside,
-    1 << GST_VIDEO_FORMAT_INFO_W_SUB (info->finfo, component),
-    1 << GST_VIDEO_FORMAT_INFO_H_SUB (info->finfo, component) };
+  return (ConvolveArea){ .boxes = boxes,
+    .count = count,
+    .shape = shape,
+    .feather = feather,
+    .outside = outside,
+    .x_step = 1 << GST_VIDEO_FORMAT_INFO_W_SUB (info->finfo, component),
+    .y_step = 1 << GST_VIDEO_FORMAT_INFO_H_SUB (info->finfo, component) };
 }
 
 static void
@@ -48,18 +52,28 @@ blend_component (Component *into, const Component *effect, const ConvolveArea *a
 }
 
 void
-expect_effect (const GstVideoInfo *info, Component into[4], GstBuffer *effect, const ConvolveRect *boxes, gint count,
-    ConvolveShape shape, gint feather, gboolean outside)
+expect_area (const GstVideoInfo *info, Component into[4], GstBuffer *effect, const ConvolveArea *area)
 {
   Component components[4];
 
   frame_read (info, effect, components);
   for (guint c = 0; c < MIN (3, GST_VIDEO_INFO_N_COMPONENTS (info)); c++) {
-    ConvolveArea area = area_of (info, c, boxes, count, shape, feather, outside);
+    ConvolveArea seen = *area;
 
-    blend_component (&into[c], &components[c], &area);
+    seen.x_step = 1 << GST_VIDEO_FORMAT_INFO_W_SUB (info->finfo, c);
+    seen.y_step = 1 << GST_VIDEO_FORMAT_INFO_H_SUB (info->finfo, c);
+    blend_component (&into[c], &components[c], &seen);
   }
   frame_clear (components);
+}
+
+void
+expect_effect (const GstVideoInfo *info, Component into[4], GstBuffer *effect, const ConvolveRect *boxes, gint count,
+    ConvolveShape shape, gint feather, gboolean outside)
+{
+  ConvolveArea area = area_of (info, 0, boxes, count, shape, feather, outside);
+
+  expect_area (info, into, effect, &area);
 }
 
 void
@@ -217,6 +231,7 @@ regions_suite (void)
   suite_add_tcase (suite, region_boxes ());
   suite_add_tcase (suite, region_choice ());
   suite_add_tcase (suite, region_hold ());
+  suite_add_tcase (suite, region_shapes ());
   suite_add_tcase (suite, region_promises ());
   suite_add_tcase (suite, region_warnings ());
   return suite;

@@ -29,6 +29,9 @@ ConvolveArea area_of (const GstVideoInfo *info, guint component, const ConvolveR
 void expect_effect (const GstVideoInfo *info, Component into[4], GstBuffer *effect, const ConvolveRect *boxes,
     gint count, ConvolveShape shape, gint feather, gboolean outside);
 
+/* As expect_effect (), for an area whose steps do not count. */
+void expect_area (const GstVideoInfo *info, Component into[4], GstBuffer *effect, const ConvolveArea *area);
+
 /* Fails the check, naming the place, where a sample is not the expected one; what describes the case. */
 void compare_components (const GstVideoInfo *info, const Component expected[4], GstBuffer *out, const gchar *what);
 
@@ -68,6 +71,7 @@ TCase *region_blocks (void);
 TCase *region_boxes (void);
 TCase *region_choice (void);
 TCase *region_hold (void);
+TCase *region_shapes (void);
 TCase *region_promises (void);
 TCase *region_warnings (void);
 

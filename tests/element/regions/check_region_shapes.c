@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Polygons in the property regions: their shape in every format, with each effect, in fields, and beside boxes. */
+#include "element/regions/check_regions.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "support/cases.h"
+
+#define MOST_SHAPES 4
+#define MOST_CORNERS 8
+
+/* Shapes as the user writes them, and as the kernel library is to see them. */
+typedef struct
+{
+  ConvolveRect boxes[MOST_SHAPES];
+  ConvolveOutline outlines[MOST_SHAPES];
+  ConvolvePoint corners[MOST_SHAPES * MOST_CORNERS];
+  gint count;
+  ConvolveExtras extras;
+  GString *text;
+} Shapes;
+
+/* Adds a polygon whose corners are multiples of a sixteenth of a pixel, and the first of which lies in the frame. */
+static void
+add_polygon (Shapes *shapes, CheckRandom *random, const GstVideoInfo *info, gdouble expand)
+{
+  gint width = GST_VIDEO_INFO_WIDTH (info), height = GST_VIDEO_INFO_HEIGHT (info);
+  gint n = check_random_range (random, 3, MOST_CORNERS);
+  gint left = G_MAXINT, top = G_MAXINT, right = G_MININT, bottom = G_MININT, margin;
+  ConvolvePoint *corners = shapes->corners + shapes->extras.n_corners;
+
+  g_string_append (shapes->text, "polygon:");
+  for (gint i = 0; i < n; i++) {
+    gchar x[G_ASCII_DTOSTR_BUF_SIZE], y[G_ASCII_DTOSTR_BUF_SIZE];
+
+    corners[i] =
+        (ConvolvePoint){ check_random_range (random, i == 0 ? 1 : -8 * width, i == 0 ? 16 * width - 1 : 24 * width),
+          check_random_range (random, i == 0 ? 1 : -8 * height, i == 0 ? 16 * height - 1 : 24 * height) };
+    left = MIN (left, corners[i].x);
+    top = MIN (top, corners[i].y);
+    right = MAX (right, corners[i].x);
+    bottom = MAX (bottom, corners[i].y);
+    g_string_append_printf (shapes->text, "%s%s,%s", i > 0 ? " " : "",
+        g_ascii_dtostr (x, sizeof x, corners[i].x / 16.0), g_ascii_dtostr (y, sizeof y, corners[i].y / 16.0));
+  }
+  g_string_append (shapes->text, ";");
+  margin = ceil (expand * MIN (right - left, bottom - top));
+  left = floor ((left - margin) / 16.0);
+  top = floor ((top - margin) / 16.0);
+  shapes->boxes[shapes->count] =
+      (ConvolveRect){ left, top, ceil ((right + margin) / 16.0) - left, ceil ((bottom + margin) / 16.0) - top };
+  shapes->outlines[shapes->count++] = (ConvolveOutline){ shapes->extras.n_corners, n, margin };
+  shapes->extras.n_corners += n;
+}
+
+static void
+add_box (Shapes *shapes, CheckRandom *random, const GstVideoInfo *info, gdouble expand)
+{
+  gint width = GST_VIDEO_INFO_WIDTH (info), height = GST_VIDEO_INFO_HEIGHT (info);
+  ConvolveRect box = { check_random_range (random, 0, width - 1), check_random_range (random, 0, height - 1),
+    check_random_range (random, 1, width), check_random_range (random, 1, height) };
+  gint left = floor (box.x - expand * box.width), top = floor (box.y - expand * box.height);
+
+  g_string_append_printf (shapes->text, "%d,%d,%d,%d;", box.x, box.y, box.width, box.height);
+  shapes->boxes[shapes->count] = (ConvolveRect){ left, top, ceil (box.x + box.width + expand * box.width) - left,
+    ceil (box.y + box.height + expand * box.height) - top };
+  shapes->outlines[shapes->count++] = (ConvolveOutline){ 0 };
+}
+
+static void
+make_shapes (Shapes *shapes, CheckRandom *random, const GstVideoInfo *info, gdouble expand)
+{
+  gint n = check_random_range (random, 1, MOST_SHAPES);
+
+  *shapes = (Shapes){ .text = g_string_new (NULL) };
+  shapes->extras.outlines = shapes->outlines;
+  shapes->extras.corners = shapes->corners;
+  for (gint i = 0; i < n; i++)
+    if (i > 0 && check_random_one_in (random, 3))
+      add_box (shapes, random, info, expand);
+    else
+      add_polygon (shapes, random, info, expand);
+}
+
+static ConvolveArea
+area_of_shapes (const Shapes *shapes, ConvolveShape shape, gint feather, gboolean outside)
+{
+  return (ConvolveArea){ .boxes = shapes->boxes,
+    .count = shapes->count,
+    .shape = shape,
+    .feather = feather,
+    .outside = outside,
+    .x_step = 1,
+    .y_step = 1,
+    .extras = &shapes->extras };
+}
+
+/* Every format at an odd size; the mask or a colour, feather, expansion, ellipses in boxes, inside and outside. */
+GST_START_TEST (polygons_in_every_format)
+{
+  static const gint sizes[][2] = { { 41, 27 }, { 33, 34 }, { 17, 9 } };
+  g_autoptr (GstElement) element = gst_element_factory_make ("cudaconvolve", NULL);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (pad);
+  const GValue *formats =
+      gst_structure_get_value (gst_caps_get_structure (template, gst_caps_get_size (template) - 1), "format");
+
+  for (guint i = 0; i < 2 * gst_value_list_get_size (formats); i++) {
+    const gchar *format = g_value_get_string (gst_value_list_get_value (formats, i / 2));
+    const gint *size = sizes[i % G_N_ELEMENTS (sizes)];
+    GstVideoInfo info = info_of (format, size[0], size[1]);
+    gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
+    CheckRandom random;
+    Component expected[4];
+    Shapes shapes;
+
+    /* GStreamer's own unpacking of VYUY takes U for V in the last pixel of an odd row. */
+    if (g_str_equal (format, "VYUY") && size[0] % 2)
+      continue;
+    check_random_init (&random, seed, i);
+    gdouble expand = check_random_one_in (&random, 2) ? 0 : check_random_range (&random, 1, 8) / 16.0;
+    gint feather = check_random_one_in (&random, 2) ? 0 : check_random_range (&random, 1, 12);
+    gboolean outside = check_random_one_in (&random, 3), ellipse = check_random_one_in (&random, 3);
+    const gchar *effect = i % 2 ? "region-effect=fill region-color=0xff804020" : "region-effect=mask " MASK;
+    g_autoptr (GstBuffer) in = frame_new (&info, check_random_range (&random, FRAME_PLAIN, FRAME_MEMORIES), seed + i);
+    g_autoptr (GstBuffer) out = NULL;
+    g_autofree gchar *of_whole = g_strdup_printf ("%s apply-to=regions regions=\"0,0,100%%,100%%\"", effect);
+    g_autoptr (GstBuffer) whole = convolve_whole (i % 2 ? of_whole : MASK, &info, in);
+
+    make_shapes (&shapes, &random, &info, expand);
+    ConvolveArea area =
+        area_of_shapes (&shapes, ellipse ? CONVOLVE_SHAPE_ELLIPSE : CONVOLVE_SHAPE_RECTANGLE, feather, outside);
+    g_autofree gchar *line = g_strdup_printf (
+        "cudaconvolve %s apply-to=%s regions=\"%s\" region-feather=%d region-expand=%s region-shape=%s", effect,
+        outside ? "outside-regions" : "regions", shapes.text->str, feather,
+        g_ascii_dtostr (digits, sizeof digits, expand), ellipse ? "ellipse" : "rectangle");
+    GstHarness *harness = harness_new_for (line, &info);
+
+    frame_read (&info, in, expected);
+    expect_area (&info, expected, whole, &area);
+    out = push_frame (harness, in, check_random_one_in (&random, 2));
+    compare_components (&info, expected, out, line);
+    if (!outside)
+      compare_rows_without_boxes (&info, in, out, shapes.boxes, shapes.count, feather);
+    frame_clear (expected);
+    gst_harness_teardown (harness);
+    g_string_free (shapes.text, TRUE);
+  }
+}
+GST_END_TEST;
+
+/* --- what is left in sight --- */
+
+/* Whether a sample touches one of the shapes: any of the luma pixels that it stands for, those of both fields in fields. */
+static gboolean
+touches (const GstVideoInfo *info, const ConvolveArea *area, guint component, gint x, gint y)
+{
+  gint across = 1 << GST_VIDEO_FORMAT_INFO_W_SUB (info->finfo, component);
+  gint down = 1 << GST_VIDEO_FORMAT_INFO_H_SUB (info->finfo, component), rows = down;
+
+  if (GST_VIDEO_INFO_IS_INTERLACED (info) && down == 2) {
+    rows = 4;
+    y /= 2;
+  }
+  for (gint v = y * rows; v < (y + 1) * rows; v++)
+    for (gint u = x * across; u < (x + 1) * across; u++)
+      if (convolve_area_weight (area, u, v) > 0)
+        return TRUE;
+  return FALSE;
+}
+
+/*
+ * Two frames that differ everywhere: each effect that hides gives one result inside the shapes where the frames differ
+ * outside of them alone, and leaves every byte outside as it was.
+ */
+GST_START_TEST (nothing_leaks)
+{
+  static const gchar *const formats[] = { "NV12", "I420", "RGB", "YUY2", "P010_10LE", "Y42B", "GRAY8" };
+  static const gchar *const effects[] = { "region-effect=fill", "region-effect=pixelate region-blocks=2",
+    "region-effect=mask mask=gaussian region-strength=0.2", "" };
+  long cases = check_cases (112, 560);
+
+  for (long i = 0; i < cases; i++) {
+    const gchar *format = formats[i % G_N_ELEMENTS (formats)], *effect = effects[i / 7 % G_N_ELEMENTS (effects)];
+    GstVideoInfo info = info_of (format, 62, 44);
+    CheckRandom random;
+    Component before[4], after[4], plain[4];
+    Shapes shapes;
+
+    if (i / 28 % 2)
+      info.interlace_mode = GST_VIDEO_INTERLACE_MODE_INTERLEAVED;
+    if (i / 56 % 2)
+      info.views = 2, GST_VIDEO_INFO_MULTIVIEW_MODE (&info) = GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE;
+    check_random_init (&random, seed, i);
+    make_shapes (&shapes, &random, &info, 0);
+    ConvolveArea area = area_of_shapes (&shapes, CONVOLVE_SHAPE_RECTANGLE, 0, FALSE);
+    g_autofree gchar *line =
+        g_strdup_printf ("cudaconvolve apply-to=regions %s regions=\"%s\"", effect, shapes.text->str);
+    g_autofree gchar *filled =
+        g_strdup_printf ("cudaconvolve apply-to=regions region-effect=fill regions=\"%s\"", shapes.text->str);
+    g_autoptr (GstBuffer) in = frame_new (&info, FRAME_PLAIN, seed + i), out = NULL, plain_out = NULL;
+    GstHarness *harness = harness_new_for (line, &info), *fill = harness_new_for (filled, &info);
+
+    out = push_frame (harness, in, FALSE);
+    plain_out = push_frame (fill, in, FALSE);
+    frame_read (&info, in, before);
+    frame_read (&info, out, after);
+    frame_read (&info, plain_out, plain);
+    for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS (&info); c++)
+      for (gint at = 0; at < before[c].width * before[c].height; at++) {
+        gint x = at % before[c].width, y = at / before[c].width;
+        gboolean inside = touches (&info, &area, c, x, y);
+        guint16 black = GST_VIDEO_INFO_IS_RGB (&info) || GST_VIDEO_INFO_IS_GRAY (&info) ? 0
+            : c == 0 ? 16 << (GST_VIDEO_INFO_COMP_DEPTH (&info, 0) - 8)
+                     : 128 << (GST_VIDEO_INFO_COMP_DEPTH (&info, 0) - 8);
+
+        fail_unless (inside || after[c].samples[at] == before[c].samples[at], "%s, %s: component %u at %d,%d changed",
+            line, format, c, x, y);
+        fail_unless (plain[c].samples[at] == (inside ? black : before[c].samples[at]),
+            "%s, %s: component %u at %d,%d is %d", filled, format, c, x, y, plain[c].samples[at]);
+      }
+    frame_clear (before);
+    frame_clear (after);
+    frame_clear (plain);
+    gst_harness_teardown (harness);
+    gst_harness_teardown (fill);
+    g_string_free (shapes.text, TRUE);
+  }
+}
+GST_END_TEST;
+
+/* --- texts --- */
+
+/* Polygons that are boxes, that cross themselves, that lie on one line or far away, in pixels and in per cent. */
+GST_START_TEST (texts_of_polygons)
+{
+  static const struct
+  {
+    const gchar *text;
+    gint x, y, width, height;
+  } rows[] = { { "polygon:10,12 30,12 30,34 10,34", 10, 12, 20, 22 },
+    { "polygon: 10,12,30,12,30,34,10,34", 10, 12, 20, 22 },
+    { "polygon:10%,25% 60%,25% 60%,50% 10%,50%", 10, 20, 50, 20 },
+    { "polygon:10.5,3.25 12.5,3.25 10.5,5.25", 10, 3, 3, 3 }, { "polygon:-10,-10 10,-10 10,10 -10,10", 0, 0, 10, 10 },
+    { "polygon:5,5 9,5 20,5", 5, 5, 15, 1 }, { "polygon:7,7 7,7 7,7;40,40,2,2", 7, 7, 35, 35 },
+    { "polygon:-1e6,10 1e6,10 1e6,20 -1e6,20", 0, 10, 100, 10 },
+    { "polygon:50,40 60,40 60,50 50,50 50,40 60,40 60,50 50,50", 50, 40, 10, 10 },
+    { "polygon:0,0 0,100% 100%,100% 100%,0", 0, 0, 100, 80 }, { "1,1,2,2;polygon:90,70 99,70 99,79", 1, 1, 98, 78 } };
+  GstVideoInfo info = info_of ("GRAY8", 100, 80);
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *line = g_strdup_printf (FILL "regions=\"%s\"", rows[i].text);
+    GstHarness *harness = harness_new_for (line, &info);
+
+    expect_box (harness, &info, grey_frame (&info, 0), rows[i].x, rows[i].y, rows[i].width, rows[i].height,
+        rows[i].text);
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
+/* All of a star is covered, its middle too, which the outline winds around twice. */
+GST_START_TEST (star)
+{
+  GstVideoInfo info = info_of ("GRAY8", 100, 80);
+  GstHarness *harness = harness_new_for (FILL "regions=\"polygon:50,5 70,70 15,28 85,28 30,70\"", &info);
+  g_autoptr (GstBuffer) in = grey_frame (&info, 0), out = push_frame (harness, in, FALSE);
+  Component got[4];
+
+  frame_read (&info, out, got);
+  fail_unless_equals_int (got[0].samples[40 * 100 + 50], 0);
+  fail_unless_equals_int (got[0].samples[60 * 100 + 50], 128);
+  fail_unless_equals_int (got[0].samples[8 * 100 + 50], 0);
+  frame_clear (got);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
+/* A polygon whose rectangle touches the frame, and that itself does not, comes to nothing, and the user is told. */
+GST_START_TEST (beside_the_frame)
+{
+  Run run = run_start (FILL "regions=\"10,10,5,5;polygon:-100,40 40,-100 -100,-100\"", "GRAY8", 100, 80);
+  GstBuffer *buffer = grey_frame (&run.info, 0);
+
+  push_ok (run.harness, buffer);
+  gst_buffer_unref (gst_harness_pull (run.harness));
+  run_expect (&run, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING, GST_MESSAGE_WARNING, GST_LIBRARY_ERROR,
+      GST_LIBRARY_ERROR_SETTINGS, "regions: box 2 lies outside the frame of 100x80", NULL);
+  run_stop (&run);
+}
+GST_END_TEST;
+
+TCase *
+region_shapes (void)
+{
+  TCase *tc = tcase_create ("shapes");
+
+  tcase_set_timeout (tc, 0);
+  tcase_add_test (tc, polygons_in_every_format);
+  tcase_add_test (tc, nothing_leaks);
+  tcase_add_test (tc, texts_of_polygons);
+  tcase_add_test (tc, star);
+  tcase_add_test (tc, beside_the_frame);
+  return tc;
+}
