@@ -110,11 +110,26 @@ typedef struct
 {
   int x, y, size;
   int x_step, y_step; /* as in ConvolveArea */
+  uint32_t noise;     /* the scale of the noise, in 1/256 of a code value; 0 for none */
+  uint64_t key[2];    /* of the noise; secret where the noise is to hide something */
+  uint64_t draws[2];  /* names of two draws, whose sum is added; one name gives the same numbers again */
 } ConvolveBlocks;
 
 /*
  * Writes the mean of each block's source samples, rounded half up. A pixel belongs to the block of its first luma
  * pixel; the part of a block outside the picture does not count.
+ *
+ * Where noise is above 0, two numbers of Laplace's distribution are added to the mean of sample k of a block, one for
+ * each draw, and the sum is clamped to 0 .. 2^depth - 1. The block of column c and row r has its corner at
+ * (x + c size, y + r size). A number is n, or -n where h is odd, with all steps rounded down:
+ *
+ *   h = SipHash-2-4 under the key, of 24 bytes: the draw in 64 bits, c and r in 32 bits each, and k in 64 bits, all with
+ *       the low byte first
+ *   u = the high 32 bits of h, or 1 where these are 0
+ *   l = 2^16 * (32 - log2 (u)), with 16 binary digits behind the point of the logarithm. From m = u / 2^floor (log2 (u))
+ *       with 31 digits, each digit comes from m's square, again with 31 digits: where that is 2 or more, the digit is 1,
+ *       and half of the square is the next m
+ *   n = ((l * 45426 / 2^16) * noise + 2^23) / 2^24
  */
 ConvolveStatus convolve_pixelate (const ConvolvePixel *pixel, const ConvolveBlocks *blocks, const ConvolvePlane *plane,
     ConvolveError *error);

@@ -141,6 +141,8 @@ convolve_region_effect_get_type (void)
     { CONVOLVE_REGION_EFFECT_FILL, "the colour region-color", "fill" },
     { CONVOLVE_REGION_EFFECT_AUTO,
         "pixelate in regions, or the mask where region-strength is set; the mask outside of them", "auto" },
+    { CONVOLVE_REGION_EFFECT_NOISE_PIXELATE, "blocks of their mean and random noise, as much as region-epsilon says",
+        "noise-pixelate" },
     { 0, NULL, NULL },
   };
 

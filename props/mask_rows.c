@@ -99,13 +99,22 @@ static const Row rows[] = {
   { "region-blocks", "Region blocks", "0.3", UINT_AT (region.blocks), .target = BLOCKS, .flags = CONTROLLABLE,
       .least = 1, .most = CONVOLVE_MAX_BLOCKS, .standard = 3,
       .blurb =
-          "Number of blocks across the shorter side of each box, for the effect pixelate. A block has at least 4x4 "
-          "luma pixels. More than 3 blocks can be undone in films" },
+          "Number of blocks across the shorter side of each box, for the effects pixelate and noise-pixelate. A block "
+          "has at least 4x4 luma pixels. More than 3 blocks can be undone in films" },
   { "region-color", "Region color", "0.3", UINT_AT (region.color), .target = FILLING, .flags = CONTROLLABLE,
       .most = G_MAXUINT32, .standard = 0xff000000,
       .blurb =
           "Colour of the effect fill, as 0xAARRGGBB; AA counts where components has a. A GstARGBControlBinding goes "
           "from colour to colour" },
+  { "region-epsilon", "Region epsilon", "0.3", DOUBLE_AT (region.epsilon), .target = NOISE, .flags = CONTROLLABLE,
+      .least = CONVOLVE_LEAST_EPSILON, .most = CONVOLVE_MAX_EPSILON, .standard = 1,
+      .blurb =
+          "How little noise noise-pixelate adds to a block's mean, in each component: Laplace's noise of scale 255 m / "
+          "(b^2 epsilon) code values of 8 bits, with b the side of a block and m = b^2 the pixels that may differ, so "
+          "255 / epsilon. plugin/regions.md says what holds in films" },
+  { "region-seed", "Region seed", "0.3", UINT_AT (region.seed), .target = NOISE, .flags = PLAYING, .most = G_MAXUINT32,
+      .blurb = "Seed of the noise of noise-pixelate, for tests: who knows the seed can take the noise away (0 = a "
+               "secret key from the system, new with each start)" },
   { "region-hold", "Region hold", "0.3", TIME_AT (region.hold), .target = DETECTIONS, .flags = PLAYING,
       .standard = 500 * GST_MSECOND,
       .blurb =

@@ -129,11 +129,13 @@ add_idle_of_regions (const ConvolveProperties *properties, GPtrArray *sentences)
   } else if (region->strength >= 0) {
     add_idle_of (properties, CHANGES_MASK, "region-strength gives each box a blur of its own", sentences);
   }
-  if (effect != CONVOLVE_REGION_EFFECT_PIXELATE)
+  if (!convolve_region_effect_has_blocks (effect))
     add_idle_of (properties, BLOCKS,
         is_auto ? "region-effect=auto takes the mask here, and region-effect=pixelate takes blocks"
-                : "region-effect is not pixelate",
+                : "region-effect is neither pixelate nor noise-pixelate",
         sentences);
+  if (effect != CONVOLVE_REGION_EFFECT_NOISE_PIXELATE)
+    add_idle_of (properties, NOISE, "region-effect is not noise-pixelate", sentences);
   if (effect != CONVOLVE_REGION_EFFECT_FILL)
     add_idle_of (properties, FILLING, "region-effect is not fill", sentences);
   add_idle_sources (region, sentences);

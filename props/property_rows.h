@@ -39,7 +39,8 @@ typedef enum
   APPLY_TO,     /* which part of the picture changes; apply-to and all below are the settings of regions */
   REGION,       /* apply-to names a part of the picture */
   STRENGTH,     /* in regions, whose effect is the mask */
-  BLOCKS,       /* in regions, whose effect is pixelate */
+  BLOCKS,       /* in regions, whose effect has blocks */
+  NOISE,        /* in regions, whose effect is noise-pixelate */
   FILLING,      /* in regions, whose effect is fill */
   WRITTEN,      /* in regions, which come from the text */
   DETECTIONS,   /* in regions, which come from metadata */

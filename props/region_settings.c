@@ -152,6 +152,12 @@ convolve_region_settings_effect (const ConvolveRegionSettings *settings)
 }
 
 gboolean
+convolve_region_effect_has_blocks (ConvolveRegionEffect effect)
+{
+  return effect == CONVOLVE_REGION_EFFECT_PIXELATE || effect == CONVOLVE_REGION_EFFECT_NOISE_PIXELATE;
+}
+
+gboolean
 convolve_region_settings_check (const ConvolveRegionSettings *settings, const ConvolveSettings *mask, GError **error)
 {
   g_autoptr (GArray) boxes = NULL, identities = NULL;

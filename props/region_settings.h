@@ -34,6 +34,7 @@ typedef enum
   CONVOLVE_REGION_EFFECT_PIXELATE,
   CONVOLVE_REGION_EFFECT_FILL,
   CONVOLVE_REGION_EFFECT_AUTO, /* one of the others: see convolve_region_settings_effect() */
+  CONVOLVE_REGION_EFFECT_NOISE_PIXELATE,
   CONVOLVE_N_REGION_EFFECTS
 } ConvolveRegionEffect;
 
@@ -58,14 +59,18 @@ typedef struct
   ConvolveShape shape;
   gdouble strength; /* 0..1 of the box's shorter side; -1 means the mask as it is */
   ConvolveRegionEffect effect;
-  guint blocks; /* 1..CONVOLVE_MAX_BLOCKS, across the box's shorter side */
-  guint color;  /* 0xAARRGGBB */
-  guint64 hold; /* nanoseconds */
+  guint blocks;    /* 1..CONVOLVE_MAX_BLOCKS, across the box's shorter side */
+  gdouble epsilon; /* CONVOLVE_LEAST_EPSILON..CONVOLVE_MAX_EPSILON, of the noise of blocks */
+  guint seed;      /* of the noise of blocks; 0 for a secret key */
+  guint color;     /* 0xAARRGGBB */
+  guint64 hold;    /* nanoseconds */
   ConvolveRegionFallback fallback;
 } ConvolveRegionSettings;
 
 #define CONVOLVE_MAX_EXPAND 10.0
 #define CONVOLVE_MAX_BLOCKS 64
+#define CONVOLVE_LEAST_EPSILON 0.01
+#define CONVOLVE_MAX_EPSILON 100
 #define CONVOLVE_MAX_BOXES 4096
 
 void convolve_region_settings_copy (ConvolveRegionSettings *to,
@@ -77,6 +82,9 @@ void convolve_region_settings_clear (ConvolveRegionSettings *settings);
  * strength asks for the blur, so that auto is the mask where there is one. Outside of regions auto is the mask.
  */
 ConvolveRegionEffect convolve_region_settings_effect (const ConvolveRegionSettings *settings);
+
+/* Whether the effect makes blocks of a box. */
+gboolean convolve_region_effect_has_blocks (ConvolveRegionEffect effect);
 
 /*
  * Whether the settings can work with the mask: all texts can be read, a box of the text can touch some frame, and a

@@ -9,6 +9,7 @@
 #include "common/area.h"
 #include "common/batch.h"
 #include "common/internal.h"
+#include "common/noise.h"
 #include "common/sample.h"
 #include "cpu/weights.h"
 
@@ -179,6 +180,8 @@ pixelate_blocks (const ConvolvePixel *pixel, const ConvolveBlocks *blocks, const
     if (stop == x)
       continue;
     mean_of (pixel, plane, (ConvolveRect){ left, top, right - left, bottom - top }, mean);
+    for (int k = 0; k < pixel->samples && blocks->noise > 0; k++)
+      mean[k] = convolve_add_noise (blocks, column, row, k, mean[k], pixel->depth);
     for (int y = first; y < end; y++)
       fill_row (pixel, mean, plane, x, stop, y);
     x = stop;

@@ -399,8 +399,8 @@
 /**
  * GstCudaConvolve:region-blocks:
  *
- * Number of blocks across the shorter side of each box, for the effect pixelate. A block has at least 4x4 luma pixels.
- * More than 3 blocks can be undone in films.
+ * Number of blocks across the shorter side of each box, for the effects pixelate and noise-pixelate. A block has at
+ * least 4x4 luma pixels. More than 3 blocks can be undone in films.
  *
  * Since: 0.3
  */
@@ -429,6 +429,16 @@
  *
  * What is done to a region. auto pixelates regions, or takes the mask where region-strength is 0 or more; outside of
  * regions auto takes the mask. Weak blurs can be undone; plugin/regions.md says which.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:region-epsilon:
+ *
+ * How little noise noise-pixelate adds to a block's mean, in each component: Laplace's noise of scale 255 m / (b^2
+ * epsilon) code values of 8 bits, with b the side of a block and m = b^2 the pixels that may differ, so 255 / epsilon.
+ * plugin/regions.md says what holds in films.
  *
  * Since: 0.3
  */
@@ -484,6 +494,15 @@
  *
  * Least confidence of the regions in metadata that count. A region whose confidence is not told, or is 0, counts (0 =
  * all).
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolve:region-seed:
+ *
+ * Seed of the noise of noise-pixelate, for tests: who knows the seed can take the noise away (0 = a secret key from
+ * the system, new with each start).
  *
  * Since: 0.3
  */

@@ -72,7 +72,7 @@ set_effect (GstCudaConvolvePatch *patch, const ConvolveRegionSettings *settings,
   patch->strength = -1;
   if (settings->effect == CONVOLVE_REGION_EFFECT_MASK && settings->strength >= 0)
     patch->strength = class_of (settings->strength * side);
-  if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE)
+  if (convolve_region_effect_has_blocks (settings->effect))
     patch->block = CLAMP (ceil (side / settings->blocks), 1, CONVOLVE_MAX_BOX);
 }
 
@@ -390,13 +390,13 @@ find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *sett
       candidate.patch.rect.width = 0;
     }
     g_array_append_val (candidates, candidate);
-    if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE && !box->is_part && is_repeated (patches, candidates)) {
+    if (convolve_region_effect_has_blocks (settings->effect) && !box->is_part && is_repeated (patches, candidates)) {
       g_array_set_size (candidates, candidates->len - 1);
       continue;
     }
     before = box;
   }
-  if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE)
+  if (convolve_region_effect_has_blocks (settings->effect))
     settle_all_blocks (candidates, picture);
   else
     unite_patches (candidates);
@@ -469,7 +469,7 @@ append_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *set
     .has_polygons = patches->corners->len > 0 };
 
   set_effect (&patch, settings, MIN (picture->width, picture->height));
-  if (settings->effect == CONVOLVE_REGION_EFFECT_PIXELATE)
+  if (convolve_region_effect_has_blocks (settings->effect))
     settle_blocks (&patch, patch.rect, picture);
   g_array_append_val (patches->patches, patch);
 }

@@ -54,14 +54,15 @@ gint gst_cuda_convolve_strength_factor (guint strength);
 
 /*
  * What is computed at once: a rectangle of the frame with all boxes of one effect that touch the rectangle. Rectangles
- * of equal effect do not meet in any plane, but for those of pixelate, where each box has blocks of its own.
+ * of equal effect do not meet in any plane, but for those of effects with blocks, where each box has its own.
  */
 typedef struct
 {
   ConvolveRect rect;        /* luma pixels, inside the frame; with the feather, and with whole samples of all planes */
   guint first_box, n_boxes; /* of the list of boxes */
   gint strength;            /* a class for a mask whose sigma follows from the box, or -1 for the mask as it is */
-  gint x, y, block;         /* for pixelate: a corner of a block and the side of all, in luma pixels */
+  gint x, y, block;         /* for effects with blocks: a corner of a block and the side of all, in luma pixels */
+  guint64 number;           /* whose noise the blocks get; see noise.h */
   ConvolveShape shape;      /* of boxes without a polygon */
   gboolean has_polygons;
 } GstCudaConvolvePatch;
@@ -104,7 +105,7 @@ void gst_cuda_convolve_patches_clear (GstCudaConvolvePatches *patches);
  * patch of the whole frame, and the frame counts as its box. Patches may be none, and are none where the effect is the
  * mask with a strength of 0.
  *
- * The blocks of pixelate begin at the corner of the box. A block has at least 4x4 luma pixels of the frame, and at least
+ * Blocks begin at the corner of the box. A block has at least 4x4 luma pixels of the frame, and at least
  * 4 samples of each plane, however small the box is. So blocks may be larger than region-blocks says, and blocks near an
  * edge of the frame may begin elsewhere.
  *

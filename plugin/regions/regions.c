@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "regions/boxes.h"
+#include "regions/noise.h"
 #include "plans/color.h"
 #include "convolve_region.h"
 #include "token.h"
@@ -33,6 +34,7 @@ struct _GstCudaConvolveRegions
   guint text_faults, first_outside; /* of the property regions; first_outside is counted from 1 */
   guint faults;                     /* of the frame that find() was for */
   GstCudaConvolvePatches patches;
+  GstCudaConvolveNoise noise;
   GstCudaConvolveWindows windows; /* of the frame that run() works on */
 };
 
@@ -232,12 +234,33 @@ gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveD
     }
     return FALSE;
   }
+  if (properties->region.effect == CONVOLVE_REGION_EFFECT_NOISE_PIXELATE
+      && !gst_cuda_convolve_noise_set_seed (&regions->noise, properties->region.seed)) {
+    if (error)
+      *error = (ConvolveError){ CONVOLVE_INVALID, 0,
+        "region-seed: the system gives no random numbers for a secret key; a number above 0 is a key that is known" };
+    return FALSE;
+  }
   g_clear_pointer (&regions->properties, convolve_properties_unref);
   regions->properties = convolve_properties_ref (properties);
   regions->work.is_identity = properties->region.effect == CONVOLVE_REGION_EFFECT_MASK
       && properties->region.strength < 0 && GST_CUDA_CONVOLVE_WORK (regions->plans)->is_identity;
   look_at_text (regions);
   return TRUE;
+}
+
+/* Gives each patch the number of its noise. */
+static void
+number_patches (GstCudaConvolveRegions *regions)
+{
+  if (regions->properties->region.effect != CONVOLVE_REGION_EFFECT_NOISE_PIXELATE)
+    return;
+  gst_cuda_convolve_noise_begin (&regions->noise);
+  for (guint i = 0; i < regions->patches.patches->len; i++) {
+    GstCudaConvolvePatch *patch = &g_array_index (regions->patches.patches, GstCudaConvolvePatch, i);
+
+    patch->number = gst_cuda_convolve_noise_number (&regions->noise, patch->rect);
+  }
 }
 
 gboolean
@@ -256,6 +279,7 @@ gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolve
     gst_cuda_convolve_patches_take_frame (&regions->patches, settings, &regions->picture);
   else
     gst_cuda_convolve_patches_find (&regions->patches, settings, found, &regions->picture);
+  number_patches (regions);
   if (is_metadata_outside (regions, found, gst_cuda_convolve_detections_count_text (detections)))
     regions->faults |= GST_CUDA_CONVOLVE_METADATA_IS_OUTSIDE;
   if (regions->patches.limited)
@@ -450,12 +474,20 @@ compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patc
   const GstCudaConvolveGroup *group = &layout->groups[number];
   ConvolvePlane plane = describe_plane (group, pair, regions->windows.planes[group->plane].rows,
       patch_in_group (regions, patch, group), bytes);
-  ConvolveBlocks blocks = { patch->x, patch->y, patch->block, group->x_step, group->y_step };
+  ConvolveBlocks blocks = { .x = patch->x,
+    .y = patch->y,
+    .size = patch->block,
+    .x_step = group->x_step,
+    .y_step = group->y_step };
   gint values[CONVOLVE_MAX_SAMPLES];
 
   switch (regions->properties->region.effect) {
     case CONVOLVE_REGION_EFFECT_MASK:
       return convolve_windows (regions, patch, number, group, &plane, error);
+    case CONVOLVE_REGION_EFFECT_NOISE_PIXELATE:
+      gst_cuda_convolve_noise_fill (&regions->noise, patch->number, number, group->pixel.depth,
+          regions->properties->region.epsilon, &blocks);
+      return pixelate_patch (regions, group, &blocks, &plane, error);
     case CONVOLVE_REGION_EFFECT_PIXELATE:
       return pixelate_patch (regions, group, &blocks, &plane, error);
     case CONVOLVE_REGION_EFFECT_FILL:
@@ -761,6 +793,7 @@ clear_regions (gpointer data)
   gst_cuda_convolve_work_unref (regions->plans);
   g_clear_pointer (&regions->properties, convolve_properties_unref);
   gst_cuda_convolve_patches_clear (&regions->patches);
+  gst_cuda_convolve_noise_clear (&regions->noise);
   convolve_batch_free (regions->batch);
 }
 
@@ -783,5 +816,6 @@ gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans)
   regions->work.variant = GST_CUDA_CONVOLVE_WORK (plans)->variant;
   init_picture (&regions->picture, plans);
   gst_cuda_convolve_patches_init (&regions->patches);
+  gst_cuda_convolve_noise_init (&regions->noise);
   return regions;
 }

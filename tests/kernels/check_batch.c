@@ -189,9 +189,14 @@ make_works (Case *c)
     c->works[i].region = random_rect (c);
     c->works[i].kind = check_random_range (random, 0, kinds - 1);
     make_blur (c, &c->works[i].blur);
-    c->works[i].blocks = (ConvolveBlocks){ check_random_range (random, -40, 40), check_random_range (random, -40, 40),
-      check_random_range (random, 1, 60), 1 << check_random_range (random, 0, 2),
-      1 << check_random_range (random, 0, 2) };
+    c->works[i].blocks = (ConvolveBlocks){ .x = check_random_range (random, -40, 40),
+      .y = check_random_range (random, -40, 40),
+      .size = check_random_range (random, 1, 60),
+      .x_step = 1 << check_random_range (random, 0, 2),
+      .y_step = 1 << check_random_range (random, 0, 2),
+      .noise = check_random_one_in (random, 2) ? 0 : 1u << check_random_range (random, 0, c->pixel.depth + 12),
+      .key = { check_random_next (random), check_random_next (random) },
+      .draws = { check_random_next (random), check_random_next (random) } };
     for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
       c->works[i].values[k] = check_random_range (random, 0, (1 << c->pixel.depth) - 1);
     make_area (c, &c->works[i].area, c->works[i].boxes);

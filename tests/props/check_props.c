@@ -114,6 +114,8 @@ static const Expected mask_rows[] = {
   { "region-strength", "-1", "0.5", TRUE },
   { "region-blocks", "3", "1", TRUE },
   { "region-color", "0xff000000", "1", TRUE },
+  { "region-epsilon", "1", "2", TRUE },
+  { "region-seed", "0", "1", FALSE },
   { "region-hold", "500000000", "1", FALSE },
   { "region-fallback", "none", "frame", FALSE },
   { "weights", "<>", "<<1,2.5>,<-3,4>>", FALSE },

@@ -395,10 +395,12 @@ GST_START_TEST (regions_without_effect)
   properties->region.feather = 3;
   properties->region.strength = 0.5;
   properties->region.blocks = 9;
+  properties->region.epsilon = 2;
+  properties->region.seed = 5;
   properties->region.color = 1;
   properties->region.hold = 7;
   convolve_properties_add_idle (properties, sentences);
-  fail_unless_equals_int (sentences->len, 5);
+  fail_unless_equals_int (sentences->len, 7);
   for (guint i = 0; i < sentences->len; i++)
     fail_unless (g_str_has_suffix (g_ptr_array_index (sentences, i), " has no effect: apply-to is frame"));
 
@@ -408,12 +410,16 @@ GST_START_TEST (regions_without_effect)
   properties->region.effect = CONVOLVE_REGION_EFFECT_FILL;
   properties->region.regions = g_strdup ("1,2,3,4");
   convolve_properties_add_idle (properties, sentences);
-  fail_unless_equals_int (sentences->len, 3);
+  fail_unless_equals_int (sentences->len, 5);
   fail_unless_equals_string (g_ptr_array_index (sentences, 0),
       "region-strength: 0.5 has no effect: region-effect is not mask");
   fail_unless_equals_string (g_ptr_array_index (sentences, 1),
-      "region-blocks: 9 has no effect: region-effect is not pixelate");
+      "region-blocks: 9 has no effect: region-effect is neither pixelate nor noise-pixelate");
   fail_unless_equals_string (g_ptr_array_index (sentences, 2),
+      "region-epsilon: 2 has no effect: region-effect is not noise-pixelate");
+  fail_unless_equals_string (g_ptr_array_index (sentences, 3),
+      "region-seed: 5 has no effect: region-effect is not noise-pixelate");
+  fail_unless_equals_string (g_ptr_array_index (sentences, 4),
       "region-hold: 7 has no effect: region-sources has no metadata");
   /* The mask does nothing beside another effect, and its size nothing beside a strength. */
   g_ptr_array_set_size (sentences, 0);
@@ -423,6 +429,7 @@ GST_START_TEST (regions_without_effect)
     .strength = -1,
     .effect = CONVOLVE_REGION_EFFECT_PIXELATE,
     .blocks = 3,
+    .epsilon = 1,
     .color = 0xff000000,
     .hold = 500 * GST_MSECOND };
   properties->mask.sigma = 2;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The kernels of a batch. A block of CONVOLVE_BATCH_THREADS threads takes one tile of the kernel's table. Every formula
- * is that of the host, from common/area.h.
+ * is that of the host, from common/area.h and common/noise.h.
  */
 #ifndef CONVOLVE_CUDA_BATCH_KERNELS_CUH
 #define CONVOLVE_CUDA_BATCH_KERNELS_CUH
 
 #include "common/area.h"
+#include "common/noise.h"
 #include "common/sample.h"
 #include "cuda/regions/batch_tables.h"
 #include "cuda/device/image.cuh"
@@ -394,6 +395,13 @@ convolve_block_rect (const ConvolvePixelateJob &job, int column, int row)
   return rect;
 }
 
+/* convolve_add_noise () as a call, because hashing takes many registers, and only blocks with noise need them. */
+static __device__ __noinline__ int
+convolve_noisy_mean (const ConvolveBlocks &blocks, int column, int row, int k, int mean, int depth)
+{
+  return convolve_add_noise (&blocks, column, row, k, mean, depth);
+}
+
 template <int SPACE>
 static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
     convolve_pixelate_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
@@ -421,6 +429,10 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
 #pragma unroll
   for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
     means[k] = convolve_mean (sums[k], (uint64_t) rect.width * rect.height);
+#pragma unroll
+  for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
+    if (job.blocks.noise > 0 && k < job.pixel.samples)
+      means[k] = convolve_noisy_mean (job.blocks, tile.x, tile.y, k, means[k], job.pixel.depth);
   for (int y = rect.y + threadIdx.x / 32; y < rect.y + rect.height; y += CONVOLVE_BATCH_THREADS / 32)
     for (int x = rect.x + threadIdx.x % 32; x < rect.x + rect.width; x += 32)
       if (convolve_is_in (job.region, x, y)) {

@@ -350,6 +350,167 @@ GST_START_TEST (pixelate)
 }
 GST_END_TEST;
 
+/* --- blocks with noise --- */
+
+#define NOISY "cudaconvolve apply-to=regions region-effect=noise-pixelate "
+
+/* Draws what the library makes of component c, of blocks whose noise is as regions/noise.h says. */
+static void
+expect_noise (const GstVideoInfo *info, guint c, const Component *from, Component *to, ConvolveRect box, gint block,
+    guint64 number, guint32 frame, gdouble epsilon)
+{
+  ConvolveArea area = area_of (info, c, &box, 1, CONVOLVE_SHAPE_RECTANGLE, 0, FALSE);
+  gint depth = GST_VIDEO_INFO_COMP_DEPTH (info, c), count = from->width * from->height;
+  guint group = GST_VIDEO_INFO_IS_RGB (info) ? 0 : c, sample = GST_VIDEO_INFO_IS_RGB (info) ? c : 0;
+  g_autofree guint16 *in = g_new (guint16, 4 * count), *out = g_new0 (guint16, 4 * count);
+  /* Samples of 9 bits or more alone have two bytes; those of 8 bits never reach the upper half. */
+  ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U16,
+    .depth = MAX (depth, 9),
+    .samples = 4,
+    .stride = 8,
+    .select = 15 };
+  ConvolvePlane plane = { in, out, 8 * from->width, 8 * from->width, from->width, from->height,
+    { 0, 0, from->width, from->height } };
+  ConvolveBlocks blocks = { .x = box.x,
+    .y = box.y,
+    .size = block,
+    .x_step = area.x_step,
+    .y_step = area.y_step,
+    .noise = (guint32) floor (256 * ((1 << depth) - 1) / epsilon + 0.5),
+    .key = { 7, 0 },
+    .draws = { number << 3 | group << 1, (guint64) frame << 32 | number << 3 | group << 1 | 1 } };
+
+  for (gint i = 0; i < 4 * count; i++)
+    in[i] = from->samples[i / 4];
+  fail_unless_equals_int (convolve_pixelate (&pixel, &blocks, &plane, NULL), CONVOLVE_OK);
+  for (gint i = 0; i < count; i++)
+    if (convolve_area_weight (&area, i % from->width, i / from->width) > 0)
+      to->samples[i] = MIN (out[4 * i + sample], (1 << depth) - 1);
+}
+
+GST_START_TEST (noise_of_blocks)
+{
+  static const gchar *const formats[] = { "GRAY8", "I420", "RGBA", "I420_10LE" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
+    GstVideoInfo info = info_of (formats[i], 100, 41);
+    const ConvolveRect boxes[] = { { 12, 4, 30, 33 }, { 60, 4, 30, 33 } };
+    GstHarness *harness =
+        harness_new_for (NOISY "regions=\"12,4,30,33;60,4,30,33\" region-epsilon=4 region-seed=7", &info);
+
+    for (guint frame = 1; frame <= 3; frame++) {
+      g_autoptr (GstBuffer) in = frame_new (&info, FRAME_PLAIN, seed + i + 10 * frame), out = NULL;
+      Component from[4], expected[4];
+
+      frame_read (&info, in, from);
+      frame_read (&info, in, expected);
+      for (guint c = 0; c < MIN (3, GST_VIDEO_INFO_N_COMPONENTS (&info)); c++)
+        for (guint k = 0; k < 2; k++)
+          expect_noise (&info, c, &from[c], &expected[c], boxes[k], 10, k, frame, 4);
+      out = push_frame (harness, in, frame % 2);
+      compare_components (&info, expected, out, formats[i]);
+      frame_clear (from);
+      frame_clear (expected);
+    }
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
+#define FILM 100                    /* frames */
+#define NOISE (255 / 20.0)          /* the scale of the noise, of which a block has two numbers */
+#define DEVIATION (G_SQRT2 * NOISE) /* of one number */
+
+/* The squares of what noise shows of itself, and how many of them. */
+typedef struct
+{
+  gdouble average, change; /* of the average over a film, and from frame to frame */
+  guint n_averages, n_changes;
+} Spread;
+
+/* A grey film of one box, which wobbles by up to `wobble` pixels each way. */
+static void
+add_film (Spread *spread, guint key, gint wobble)
+{
+  GstVideoInfo info = info_of ("GRAY8", 80, 80);
+  g_autofree gchar *line = g_strdup_printf (NOISY "region-sources=roi region-epsilon=20 region-seed=%u", key);
+  GstHarness *harness = harness_new_for (line, &info);
+  gdouble sums[9] = { 0 }, before[9] = { 0 };
+  CheckRandom random;
+
+  check_random_init (&random, seed, key);
+  for (guint frame = 0; frame < FILM; frame++) {
+    gint x = 10 + check_random_range (&random, -wobble, wobble), y = 10 + check_random_range (&random, -wobble, wobble);
+    g_autoptr (GstBuffer) in = add_region (grey_frame (&info, frame * 40 * GST_MSECOND), "face", x, y, 60, 60),
+                          out = NULL;
+    Component grey[4], got[4];
+
+    frame_read (&info, in, grey);
+    out = push_frame (harness, in, FALSE);
+    frame_read (&info, out, got);
+    for (gint k = 0; k < 9; k++) {
+      gdouble noise = got[0].samples[(y + 20 * (k / 3) + 5) * 80 + x + 20 * (k % 3) + 5] - (gdouble) grey[0].samples[0];
+
+      sums[k] += noise;
+      spread->change += frame > 0 ? (noise - before[k]) * (noise - before[k]) : 0;
+      before[k] = noise;
+    }
+    frame_clear (grey);
+    frame_clear (got);
+  }
+  for (gint k = 0; k < 9; k++)
+    spread->average += sums[k] / FILM * sums[k] / FILM;
+  spread->n_averages += 9;
+  spread->n_changes += 9 * (FILM - 1);
+  gst_harness_teardown (harness);
+}
+
+/* One of the two numbers stays while the box is followed, so that no average takes it away; the other one is new. */
+GST_START_TEST (noise_in_films)
+{
+  for (gint wobble = 0; wobble <= 3; wobble += 3) {
+    Spread spread = { 0 };
+    gdouble average, change;
+
+    for (guint key = 1; key <= 12; key++)
+      add_film (&spread, key, wobble);
+    average = sqrt (spread.average / spread.n_averages);
+    change = sqrt (spread.change / spread.n_changes);
+    g_print ("wobble %d: the average of %d frames is %.1f from the mean, and frames differ by %.1f; one number: %.1f\n",
+        wobble, FILM, average, change, DEVIATION);
+    fail_unless (average > 0.6 * DEVIATION && average < 1.5 * DEVIATION, "the average is %g from the mean", average);
+    fail_unless (change > 1.2 * DEVIATION && change < 1.6 * DEVIATION, "frames differ by %g", change);
+  }
+}
+GST_END_TEST;
+
+/* Without a seed nobody can tell the noise; a seed says all of it. */
+GST_START_TEST (noise_is_secret)
+{
+  static const gchar *const seeds[] = { "", "region-seed=0", "region-seed=1", "region-seed=1", "region-seed=2" };
+  GstVideoInfo info = info_of ("GRAY8", 60, 60);
+  g_autoptr (GstBuffer) in = frame_new (&info, FRAME_PLAIN, seed);
+  Component out[G_N_ELEMENTS (seeds)][4];
+
+  for (guint i = 0; i < G_N_ELEMENTS (seeds); i++) {
+    g_autofree gchar *line = g_strdup_printf (NOISY "regions=0,0,100%%,100%% %s", seeds[i]);
+    GstHarness *harness = harness_new_for (line, &info);
+    g_autoptr (GstBuffer) done = push_frame (harness, in, FALSE);
+
+    frame_read (&info, done, out[i]);
+    gst_harness_teardown (harness);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (seeds); i++)
+    for (guint k = 0; k < i; k++) {
+      gboolean same = memcmp (out[i][0].samples, out[k][0].samples, 3600 * sizeof (*out[i][0].samples)) == 0;
+
+      fail_unless_equals_int (same, i == 3 && k == 2);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (seeds); i++)
+    frame_clear (out[i]);
+}
+GST_END_TEST;
+
 /* By default boxes are pixelated by 3 blocks, a strength asks for the blur, and outside of boxes is the mask. */
 GST_START_TEST (defaults)
 {
@@ -487,6 +648,9 @@ region_effects (void)
   tcase_add_test (tc, large_strengths);
   tcase_add_test (tc, parts_of_large_strengths);
   tcase_add_test (tc, pixelate);
+  tcase_add_test (tc, noise_of_blocks);
+  tcase_add_test (tc, noise_in_films);
+  tcase_add_test (tc, noise_is_secret);
   tcase_add_test (tc, defaults);
   tcase_add_test (tc, defaults_follow);
   tcase_add_test (tc, fill);
