@@ -120,6 +120,11 @@ static const Row rows[] = {
       .blurb =
           "Nanoseconds of running time that a box from metadata stays after the last frame that had this box, so "
           "that a detector may miss a face for that long; one missed frame is bridged at any frame rate (0 = none)" },
+  { "region-lookahead", "Region look-ahead", "0.3", TIME_AT (region.lookahead), .target = DETECTIONS, .flags = PLAYING,
+      .most = CONVOLVE_MAX_LOOKAHEAD,
+      .blurb =
+          "Nanoseconds of running time that each frame waits for later ones, so that a box covers the frames before its "
+          "first detection, and moves through the gap between two detections. This is latency (0 = none)" },
   { "region-fallback", "Region fallback", "0.3", ENUM_AT (region.fallback, convolve_region_fallback_get_type),
       .target = DETECTIONS, .flags = PLAYING, .standard = CONVOLVE_REGION_FALLBACK_NONE,
       .blurb = "What to do when no metadata came for longer than region-hold. A frame without a "

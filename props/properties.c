@@ -226,7 +226,8 @@ make_spec (const Row *row)
     case BOOLEAN:
       return g_param_spec_boolean (name, nick, blurb, row->standard, flags);
     case TIME:
-      return g_param_spec_uint64 (name, nick, blurb, 0, G_MAXUINT64, row->standard, flags);
+      return g_param_spec_uint64 (name, nick, blurb, 0, row->most > 0 ? (guint64) row->most : G_MAXUINT64,
+          row->standard, flags);
     case ENUM:
       return g_param_spec_enum (name, nick, blurb, row->type (), row->standard, flags);
     case FLAGS:

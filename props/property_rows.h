@@ -63,7 +63,7 @@ typedef struct
   Target target;
   GParamFlags flags;    /* beside those that all properties have */
   GType (*type) (void); /* of an enum or of flags */
-  gdouble least, most;  /* of a number */
+  gdouble least, most;  /* of a number; a most of 0 is none for a time */
   Driven driven;        /* of a controllable number */
   gdouble standard;     /* the default, but for texts */
   const gchar *text;    /* the default of a text */

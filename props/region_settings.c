@@ -29,6 +29,14 @@ convolve_region_settings_clear (ConvolveRegionSettings *settings)
   g_clear_pointer (&settings->ids, g_free);
 }
 
+guint64
+convolve_region_settings_lookahead (const ConvolveRegionSettings *settings)
+{
+  gboolean has_metadata = settings->sources & CONVOLVE_REGION_SOURCES_METADATA;
+
+  return settings->apply_to != CONVOLVE_APPLY_TO_FRAME && has_metadata ? settings->lookahead : 0;
+}
+
 /* Between -1 and 0 lies nothing, and GLib newer than 2.74 lets NaN pass. */
 static gboolean
 check_strength (gdouble strength, GError **error)

@@ -59,11 +59,12 @@ typedef struct
   ConvolveShape shape;
   gdouble strength; /* 0..1 of the box's shorter side; -1 means the mask as it is */
   ConvolveRegionEffect effect;
-  guint blocks;    /* 1..CONVOLVE_MAX_BLOCKS, across the box's shorter side */
-  gdouble epsilon; /* CONVOLVE_LEAST_EPSILON..CONVOLVE_MAX_EPSILON, of the noise of blocks */
-  guint seed;      /* of the noise of blocks; 0 for a secret key */
-  guint color;     /* 0xAARRGGBB */
-  guint64 hold;    /* nanoseconds */
+  guint blocks;      /* 1..CONVOLVE_MAX_BLOCKS, across the box's shorter side */
+  gdouble epsilon;   /* CONVOLVE_LEAST_EPSILON..CONVOLVE_MAX_EPSILON, of the noise of blocks */
+  guint seed;        /* of the noise of blocks; 0 for a secret key */
+  guint color;       /* 0xAARRGGBB */
+  guint64 hold;      /* nanoseconds */
+  guint64 lookahead; /* nanoseconds, 0..CONVOLVE_MAX_LOOKAHEAD */
   ConvolveRegionFallback fallback;
 } ConvolveRegionSettings;
 
@@ -72,6 +73,7 @@ typedef struct
 #define CONVOLVE_LEAST_EPSILON 0.01
 #define CONVOLVE_MAX_EPSILON 100
 #define CONVOLVE_MAX_BOXES 4096
+#define CONVOLVE_MAX_LOOKAHEAD G_GUINT64_CONSTANT (10000000000) /* ten seconds */
 
 void convolve_region_settings_copy (ConvolveRegionSettings *to,
     const ConvolveRegionSettings *from); /* as mask_settings.h */
@@ -93,6 +95,9 @@ gboolean convolve_region_effect_has_blocks (ConvolveRegionEffect effect);
  */
 gboolean convolve_region_settings_check (const ConvolveRegionSettings *settings, const ConvolveSettings *mask,
     GError **error);
+
+/* For how long frames wait for later ones: `lookahead`, or 0 where no box can come from metadata. */
+guint64 convolve_region_settings_lookahead (const ConvolveRegionSettings *settings);
 
 /* A corner of a polygon: x, y. */
 typedef struct

@@ -78,7 +78,7 @@ def choices(lines):
 def limit(text):
     """A limit of a range as the page shows it; None for the limit of the type itself."""
     value = float(text)
-    if abs(value) >= 2 ** 31 - 1:
+    if abs(value) in (2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1) or abs(value) >= 2 ** 63:
         return None
     return f'{value:.0f}' if value == int(value) else f'{value:g}'
 

@@ -6,7 +6,7 @@
 #ifndef GST_CUDA_CONVOLVE_ELEMENT_H
 #define GST_CUDA_CONVOLVE_ELEMENT_H
 
-#include <gst/base/gstbasetransform.h>
+#include <gst/base/base.h>
 
 #include "base/settings.h"
 #include "stream/flights.h"
@@ -60,6 +60,7 @@ typedef struct
   gboolean started;
   gboolean asked_to_pass; /* upstream knows that its buffers go on to downstream */
   gboolean wants_query;   /* upstream was told to ask for an allocation again, and has not done so yet */
+  GstClockTime waiting_latency;
 
   gint looking; /* atomic: at a refusal of caps, which asks upstream */
 
@@ -72,6 +73,14 @@ typedef struct
   gboolean replan;           /* settings, caps or device changed since the work was made */
   gboolean discont;          /* the base class still has a gap to mark */
   guint queries_told, offers_told, pools_told, passthrough_told, asked_told; /* see GST_CUDA_CONVOLVE_TELL */
+
+  /* Of waiting.c. */
+  GstQueueArray *waiting;    /* frames, and the events between them */
+  GstSegment coming;         /* of the frames that come; GstBaseTransform has that of the frames that leave */
+  GstPadChainFunction chain; /* of GstBaseTransform */
+  guint waiting_told, copies_told;
+  gboolean crowd_told;
+
   gboolean broken; /* a frame under way failed: the stream must not go on without that frame */
 } GstCudaConvolveBase;
 
@@ -110,6 +119,18 @@ typedef struct
 
   /* Warns of what a frame has that the work cannot heed. There is work. */
   void (*warn_of_frame) (GstCudaConvolveBase *base, GstBuffer *input);
+
+  /*
+   * For how long frames wait for later ones, in nanoseconds, with these settings. Any thread. Where it is NULL, so are the four
+   * below, and no frame waits: arrive () is told of a frame that comes and waits, which stays until leave () is told that
+   * the oldest frame leaves; pass_time () that none comes before the end, a time in the segment. is_due () says whether the
+   * oldest frame has waited so long.
+   */
+  guint64 (*look_ahead) (const ConvolveProperties *properties);
+  void (*arrive) (GstCudaConvolveBase *base, const GstSegment *segment, GstBuffer *input);
+  void (*pass_time) (GstCudaConvolveBase *base, const GstSegment *segment, GstClockTime end);
+  gboolean (*is_due) (GstCudaConvolveBase *base, guint64 ahead);
+  void (*leave) (GstCudaConvolveBase *base);
 
   /* Finds what the next frame needs; without the function each frame needs an output. */
   GstCudaConvolveNeed (*look) (GstCudaConvolveBase *base, GstBuffer *input);

@@ -11,6 +11,7 @@
 #include "base/engine.h"
 #include "base/negotiation.h"
 #include "base/refusal.h"
+#include "base/waiting.h"
 #include "cuda/allocation.h"
 #include "frame/formats.h"
 #include "frame/metas.h"
@@ -136,9 +137,10 @@ agree_on_more (GstCudaConvolveBase *self)
 {
   GstFlowReturn ret = GST_FLOW_OK;
 
-  if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SINK) || must_tell_of_passing (self))
+  if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SINK, gst_cuda_convolve_count_waiting (self))
+      || must_tell_of_passing (self))
     ask_for_query (self);
-  if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SRC)) {
+  if (gst_cuda_convolve_flights_lacks_buffers (self->flights, GST_PAD_SRC, 0)) {
     ret = drain (self, "the output's pool has too few buffers");
     gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
   }
@@ -340,6 +342,7 @@ gst_cuda_convolve_base_start (GstBaseTransform *trans)
   gboolean ok;
 
   forget_allocation (self);
+  gst_cuda_convolve_waiting_reset (self);
   self->broken = self->flowing = FALSE;
   self->queries_told = self->offers_told = self->pools_told = self->passthrough_told = self->asked_told = 0;
   gst_cuda_convolve_settings_renew (self->settings);
@@ -359,6 +362,7 @@ gst_cuda_convolve_base_stop (GstBaseTransform *trans)
 {
   GstCudaConvolveBase *self = GST_CUDA_CONVOLVE_BASE (trans);
 
+  gst_cuda_convolve_waiting_reset (self);
   forget_work (self);
   gst_cuda_convolve_flights_stop (self->flights);
   forget_allocation (self);
@@ -369,11 +373,12 @@ gst_cuda_convolve_base_stop (GstBaseTransform *trans)
 
 /* --- queries and events --- */
 
-/* Adds the time that frames stay under way to what upstream answered. */
+/* Adds the time that frames wait and stay under way to what upstream answered. */
 static void
 add_latency (GstCudaConvolveBase *self, GstQuery *query)
 {
-  GstClockTime least, most, latency = gst_cuda_convolve_flights_get_latency (self->flights);
+  GstClockTime least, most,
+      latency = gst_cuda_convolve_waiting_get_latency (self) + gst_cuda_convolve_flights_get_latency (self->flights);
   gboolean live;
 
   gst_query_parse_latency (query, &live, &least, &most);
@@ -400,8 +405,10 @@ gst_cuda_convolve_base_query (GstBaseTransform *trans, GstPadDirection direction
 
   if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT && gst_cuda_convolve_device_answer_context (self->device, query))
     return TRUE;
-  if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK)
+  if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK) {
+    gst_cuda_convolve_waiting_drain (self, "the query DRAIN");
     drain (self, "the query DRAIN");
+  }
   if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION && direction == GST_PAD_SINK)
     prepare_answer (self);
   ok = GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_base_parent_class)->query (trans, direction, query);
@@ -415,10 +422,10 @@ gst_cuda_convolve_base_query (GstBaseTransform *trans, GstPadDirection direction
 }
 
 /* A serialized event stays behind the frames that came before the event. */
-static gboolean
-gst_cuda_convolve_base_sink_event (GstBaseTransform *trans, GstEvent *event)
+gboolean
+gst_cuda_convolve_base_handle_event (GstCudaConvolveBase *self, GstEvent *event)
 {
-  GstCudaConvolveBase *self = GST_CUDA_CONVOLVE_BASE (trans);
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   gboolean flushed = GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP, ok;
 
   if (flushed) {
@@ -434,6 +441,14 @@ gst_cuda_convolve_base_sink_event (GstBaseTransform *trans, GstEvent *event)
   if (flushed)
     ask_after_flush (self);
   return ok;
+}
+
+static gboolean
+gst_cuda_convolve_base_sink_event (GstBaseTransform *trans, GstEvent *event)
+{
+  GstCudaConvolveBase *self = GST_CUDA_CONVOLVE_BASE (trans);
+
+  return gst_cuda_convolve_waiting_take_event (self, event) || gst_cuda_convolve_base_handle_event (self, event);
 }
 
 static void
@@ -696,6 +711,7 @@ gst_cuda_convolve_base_finalize (GObject *object)
 {
   GstCudaConvolveBase *self = GST_CUDA_CONVOLVE_BASE (object);
 
+  gst_cuda_convolve_waiting_clear (self);
   gst_cuda_convolve_engine_free (self->engine);
   gst_cuda_convolve_flights_free (self->flights);
   gst_cuda_convolve_device_free (self->device);
@@ -725,6 +741,7 @@ static void
 gst_cuda_convolve_base_init (GstCudaConvolveBase *self)
 {
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
+  gst_cuda_convolve_waiting_init (self);
 }
 
 static void

@@ -3,6 +3,7 @@
 
 #include "base/engine.h"
 #include "base/refusal.h"
+#include "base/waiting.h"
 #include "cuda/allocation.h"
 #include "frame/formats.h"
 #include "frame/metas.h"
@@ -70,13 +71,22 @@ set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
 
 /* --- allocation --- */
 
-/* How many buffers of each side the element is to keep. The settings tell, because there may be no work yet. */
+/* How many buffers of each side are under way. The settings tell, because there may be no work yet. */
 static guint
 count_held (GstCudaConvolveBase *self)
 {
   g_autoptr (ConvolveProperties) properties = gst_cuda_convolve_settings_ref_applied (self->settings);
 
   return properties->frames_in_flight - 1;
+}
+
+guint
+gst_cuda_convolve_count_waiting (GstCudaConvolveBase *self)
+{
+  g_autoptr (ConvolveProperties) properties = gst_cuda_convolve_settings_ref_applied (self->settings);
+  guint n = gst_cuda_convolve_waiting_count (self, properties);
+
+  return n > 0 ? n + 1 : 0;
 }
 
 gboolean
@@ -106,17 +116,18 @@ set_asked_to_pass (GstCudaConvolveBase *self, gboolean passes)
 
 /*
  * How many buffers upstream's pool is to lend. Where frames may go on in these buffers, downstream and the element keep some
- * together, as many as the output's pool has at least; a sink that asks for no number keeps its last frame.
+ * together, as many as the output's pool has at least; a sink that asks for no number keeps its last frame. Frames that
+ * wait come on top.
  */
 static guint
 count_asked (GstCudaConvolveBase *self, GstQuery *decide_query, gboolean passes)
 {
-  guint held = count_held (self), least;
+  guint held = count_held (self), waiting = gst_cuda_convolve_count_waiting (self), least;
 
   if (!passes)
-    return held;
+    return held + waiting;
   gst_query_parse_nth_allocation_pool (decide_query, 0, NULL, NULL, &least, NULL);
-  return MAX (held, least) + !self->downstream_asks;
+  return MAX (held, least) + !self->downstream_asks + waiting;
 }
 
 /*
@@ -139,7 +150,8 @@ answer_query (GstCudaConvolveBase *self, GstQuery *decide_query, GstQuery *query
     return FALSE;
   set_asked_to_pass (self, passes);
   if (self->asked_directly)
-    gst_cuda_convolve_flights_agree_in (self->flights, asked, count_held (self));
+    gst_cuda_convolve_flights_agree_in (self->flights, asked,
+        count_held (self) + gst_cuda_convolve_count_waiting (self));
   return TRUE;
 }
 

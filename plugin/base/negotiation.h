@@ -17,6 +17,9 @@ GstCaps *gst_cuda_convolve_filter_caps (GstBaseTransform *trans, GstPadDirection
 /* Whether the next element takes any frames that this one makes of the input. */
 gboolean gst_cuda_convolve_is_taken_downstream (GstCudaConvolveBase *base);
 
+/* How many buffers of upstream frames that wait keep, with the one that comes, by the settings that the next frame uses. */
+guint gst_cuda_convolve_count_waiting (GstCudaConvolveBase *base);
+
 /* Whether frames may go on in their own buffers, by the settings that the next frame uses. */
 gboolean gst_cuda_convolve_passes_buffers (GstCudaConvolveBase *base);
 

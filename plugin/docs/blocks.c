@@ -490,6 +490,15 @@
  */
 
 /**
+ * GstCudaConvolve:region-lookahead:
+ *
+ * Nanoseconds of running time that each frame waits for later ones, so that a box covers the frames before its first
+ * detection, and moves through the gap between two detections. This is latency (0 = none).
+ *
+ * Since: 0.3
+ */
+
+/**
  * GstCudaConvolve:region-min-confidence:
  *
  * Least confidence of the regions in metadata that count. A region whose confidence is not told, or is 0, counts (0 =

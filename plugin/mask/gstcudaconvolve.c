@@ -28,6 +28,7 @@
 #include "mask/gstcudaconvolve.h"
 
 #include "base/engine.h"
+#include "base/waiting.h"
 #include "mask/choice.h"
 #include "presets.h"
 #include "props.h"
@@ -163,7 +164,39 @@ warn_of_boxes (GstCudaConvolve *self)
   self->boxes_told &= faults | ~(GST_CUDA_CONVOLVE_BOX_OF_TEXT_IS_OUTSIDE | GST_CUDA_CONVOLVE_TEXT_IS_OUTSIDE);
 }
 
-/* Finds the regions of the frame, whose time is counted in the segment, and so what the frame needs. */
+static guint64
+look_ahead (const ConvolveProperties *properties)
+{
+  return convolve_region_settings_lookahead (&properties->region);
+}
+
+static void
+arrive (GstCudaConvolveBase *base, const GstSegment *segment, GstBuffer *input)
+{
+  gst_cuda_convolve_detections_arrive (GST_CUDA_CONVOLVE (base)->detections, segment, input,
+      &gst_cuda_convolve_engine_get_in (base->engine)->info);
+}
+
+static void
+pass_time (GstCudaConvolveBase *base, const GstSegment *segment, GstClockTime end)
+{
+  gst_cuda_convolve_detections_pass (GST_CUDA_CONVOLVE (base)->detections, segment, end,
+      &gst_cuda_convolve_engine_get_in (base->engine)->info);
+}
+
+static gboolean
+is_due (GstCudaConvolveBase *base, guint64 ahead)
+{
+  return gst_cuda_convolve_detections_is_due (GST_CUDA_CONVOLVE (base)->detections, ahead);
+}
+
+static void
+leave (GstCudaConvolveBase *base)
+{
+  gst_cuda_convolve_detections_leave (GST_CUDA_CONVOLVE (base)->detections);
+}
+
+/* Finds the regions of the frame, and so what the frame needs. */
 static GstCudaConvolveNeed
 look (GstCudaConvolveBase *base, GstBuffer *input)
 {
@@ -172,8 +205,7 @@ look (GstCudaConvolveBase *base, GstBuffer *input)
 
   if (!self->regions)
     return GST_CUDA_CONVOLVE_NEEDS_OUTPUT;
-  gst_cuda_convolve_detections_advance (self->detections, &GST_BASE_TRANSFORM (base)->segment, input,
-      &gst_cuda_convolve_engine_get_in (base->engine)->info);
+  gst_cuda_convolve_detections_advance (self->detections, &gst_cuda_convolve_engine_get_in (base->engine)->info);
   any = gst_cuda_convolve_regions_find (self->regions, self->detections, input);
   self->looked = TRUE;
   warn_of_metadata (self);
@@ -201,6 +233,8 @@ gst_cuda_convolve_sink_event (GstBaseTransform *trans, GstEvent *event)
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
 
   /* At the end the user is told what of the regions did not come. */
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+    gst_cuda_convolve_waiting_drain (&self->base, "eos");
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS && self->regions) {
     gst_cuda_convolve_detections_end (self->detections);
     warn_of_metadata (self);
@@ -294,6 +328,11 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass *klass)
   base_class->lose_work = lose_work;
   base_class->outdates_work = outdates_work;
   base_class->warn_of_frame = warn_of_frame;
+  base_class->look_ahead = look_ahead;
+  base_class->arrive = arrive;
+  base_class->pass_time = pass_time;
+  base_class->is_due = is_due;
+  base_class->leave = leave;
   base_class->look = look;
   base_class->begin = begin;
   base_class->changes_in_place = changes_in_place;

@@ -6,8 +6,7 @@
 
 #include "regions/analytics.h"
 #include "regions/boxes.h"
-#include "regions/frametime.h"
-#include "regions/tracks.h"
+#include "regions/lookahead.h"
 #include "regions/wanted.h"
 
 /* Beyond, earlier frames would take memory without end: their boxes become the whole frame. */
@@ -15,6 +14,9 @@
 
 /* Of the metadata of one frame; the rest is not read, and the whole frame is changed. */
 #define MOST_READ 65536
+
+/* Of all frames that wait together; a frame with more is changed as a whole. */
+#define MOST_AHEAD 65536
 
 /* Where a sighting is from. */
 enum
@@ -32,7 +34,8 @@ enum
   FAULT_MASK = 1 << 1,
   FAULT_TOO_MANY = 1 << 2,
   FAULT_TOO_MANY_READ = 1 << 3,
-  FAULT_SILENCE = 1 << 4
+  FAULT_SILENCE = 1 << 4,
+  FAULT_TOO_MANY_AHEAD = 1 << 5
 };
 
 #define PATIENCE 50 /* frames, before the user is told that no metadata comes */
@@ -43,12 +46,19 @@ struct _GstCudaConvolveDetections
   GstCudaConvolveWanted *wanted;
   guint sources;
   GstClockTime hold;
+  guint64 ahead; /* how far */
+  guint version; /* of what says which metadata is read */
 
-  GstCudaConvolveFrameTime time;
+  GstCudaConvolveFrameTime time; /* of the frame that came last */
+  GstCudaConvolveLookahead *lookahead;
+  GstCudaConvolveArrival frame;    /* that left last: "this frame" below */
+  GstCudaConvolveArrival *reading; /* whose metadata is read: this frame, or one that waits */
+  guint linked_version;            /* of the frames that lookahead has linked */
+
   GstCudaConvolveTracks *tracks;
   GstCudaConvolveSightings before; /* all that counted in the frame before */
-  GstCudaConvolveSightings fresh;  /* of this frame's metadata */
-  GstCudaConvolveSightings all;    /* all that count in this frame */
+  GstCudaConvolveSightings all;    /* all that count in this frame and from it on */
+  GstCudaConvolveSightings later;  /* what later frames give to this frame */
   GArray *found;                   /* GstCudaConvolveBox, of this frame */
   gint width, height;              /* of frames; 0 before the first */
   GstCudaConvolveMoment heard_before,
@@ -56,7 +66,6 @@ struct _GstCudaConvolveDetections
 
   /* What has not come since the settings or the caps changed. */
   gboolean needs_metadata; /* nothing else says where regions are */
-  gboolean is_counted;     /* this frame */
   gboolean was_heard;      /* there was metadata */
   guint n_silent;          /* frames without metadata before */
 
@@ -74,9 +83,12 @@ gst_cuda_convolve_detections_new (void)
   detections->text = g_array_new (FALSE, FALSE, sizeof (ConvolveTextBox));
   detections->wanted = gst_cuda_convolve_wanted_new ();
   detections->tracks = gst_cuda_convolve_tracks_new ();
+  detections->version = 1;
+  detections->lookahead = gst_cuda_convolve_lookahead_new ();
+  gst_cuda_convolve_arrival_init (&detections->frame);
   gst_cuda_convolve_sightings_init (&detections->before);
-  gst_cuda_convolve_sightings_init (&detections->fresh);
   gst_cuda_convolve_sightings_init (&detections->all);
+  gst_cuda_convolve_sightings_init (&detections->later);
   detections->found = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolveBox));
   return detections;
 }
@@ -87,9 +99,11 @@ gst_cuda_convolve_detections_free (GstCudaConvolveDetections *detections)
   g_array_unref (detections->text);
   gst_cuda_convolve_wanted_free (detections->wanted);
   gst_cuda_convolve_tracks_free (detections->tracks);
+  gst_cuda_convolve_lookahead_free (detections->lookahead);
+  gst_cuda_convolve_arrival_clear (&detections->frame);
   gst_cuda_convolve_sightings_clear (&detections->before);
-  gst_cuda_convolve_sightings_clear (&detections->fresh);
   gst_cuda_convolve_sightings_clear (&detections->all);
+  gst_cuda_convolve_sightings_clear (&detections->later);
   g_array_unref (detections->found);
   g_free (detections->fault);
   g_free (detections);
@@ -98,6 +112,7 @@ gst_cuda_convolve_detections_free (GstCudaConvolveDetections *detections)
 void
 gst_cuda_convolve_detections_forget (GstCudaConvolveDetections *detections)
 {
+  gst_cuda_convolve_lookahead_forget (detections->lookahead);
   gst_cuda_convolve_sightings_empty (&detections->before);
   gst_cuda_convolve_sightings_empty (&detections->all);
   detections->heard_before = detections->heard = (GstCudaConvolveMoment){ 0 };
@@ -109,17 +124,21 @@ gst_cuda_convolve_detections_set (GstCudaConvolveDetections *detections, const C
     GError **error)
 {
   GArray *text = NULL;
+  gboolean reads_other;
 
   if (!convolve_region_settings_boxes (settings, &text, error))
     return FALSE;
-  if (!gst_cuda_convolve_wanted_set (detections->wanted, settings, error)) {
+  if (!gst_cuda_convolve_wanted_set (detections->wanted, settings, &reads_other, error)) {
     g_array_unref (text);
     return FALSE;
   }
+  reads_other |= settings->sources != detections->sources;
+  detections->version += reads_other;
   g_array_unref (detections->text);
   detections->text = text;
   detections->sources = settings->sources;
   detections->hold = settings->hold;
+  detections->ahead = convolve_region_settings_lookahead (settings);
   detections->needs_metadata = settings->apply_to == CONVOLVE_APPLY_TO_REGIONS
       && settings->fallback == CONVOLVE_REGION_FALLBACK_NONE && (settings->sources & CONVOLVE_REGION_SOURCES_METADATA)
       && (text->len == 0 || !(settings->sources & CONVOLVE_REGION_SOURCE_TEXT));
@@ -173,13 +192,10 @@ complain (GstCudaConvolveDetections *detections, gboolean at_end)
     detections->fault = gst_cuda_convolve_wanted_complain (detections->wanted, at_end);
 }
 
-/* Counts the frame, once. */
+/* Counts a frame, which was never read before. */
 static void
 count_frame (GstCudaConvolveDetections *detections, gboolean has_metadata)
 {
-  if (detections->is_counted)
-    return;
-  detections->is_counted = TRUE;
   detections->was_heard |= has_metadata;
   gst_cuda_convolve_wanted_count (detections->wanted);
   if (detections->needs_metadata && !detections->was_heard)
@@ -207,15 +223,15 @@ add_sighting (GstCudaConvolveDetections *detections, const GstCudaConvolveBox *b
     .id = object->id,
     .confidence = object->confidence,
     .source = source,
-    .seen = detections->time.now };
+    .seen = detections->reading->time.now };
 
-  gst_cuda_convolve_sightings_add (&detections->fresh, box, &what);
+  gst_cuda_convolve_sightings_add (&detections->reading->fresh, box, &what);
 }
 
 static gboolean
 is_full (const GstCudaConvolveDetections *detections)
 {
-  return detections->fresh.boxes->len > MOST_READ;
+  return detections->reading->fresh.boxes->len > MOST_READ;
 }
 
 static gboolean
@@ -317,52 +333,132 @@ take_frame (const GstCudaConvolveDetections *detections, GstCudaConvolveSighting
 static void
 limit_fresh (GstCudaConvolveDetections *detections)
 {
+  GstCudaConvolveArrival *frame = detections->reading;
+
   if (!is_full (detections))
     return;
-  take_frame (detections, &detections->fresh, &detections->time.now);
+  take_frame (detections, &frame->fresh, &frame->time.now);
   if (is_new_fault (detections, FAULT_TOO_MANY_READ))
     detections->fault = g_strdup_printf ("region-sources: the metadata of a frame has more than %d boxes, so the whole "
                                          "frame is changed; region-types takes fewer, or a detector with a threshold",
         MOST_READ);
 }
 
-/* Fills fresh from the frame's metadata. FALSE where the frame has no metadata at all, or some that cannot be read. */
-static gboolean
-read_metadata (GstCudaConvolveDetections *detections, GstBuffer *buffer)
+/* Lets one box stand for those of a frame that waits, where all such frames have too many of them. */
+static void
+limit_waiting (GstCudaConvolveDetections *detections)
+{
+  GstCudaConvolveArrival *frame = detections->reading;
+  guint n = 0;
+
+  for (guint i = 0; i < gst_cuda_convolve_lookahead_count (detections->lookahead); i++)
+    n += gst_cuda_convolve_lookahead_get (detections->lookahead, i)->fresh.boxes->len;
+  if (n <= MOST_AHEAD)
+    return;
+  take_frame (detections, &frame->fresh, &frame->time.now);
+  if (is_new_fault (detections, FAULT_TOO_MANY_AHEAD))
+    detections->fault =
+        g_strdup_printf ("region-lookahead: the frames that wait have more than %d boxes together, so the "
+                         "whole frame is changed; a shorter region-lookahead has fewer",
+            MOST_AHEAD);
+}
+
+/* Reads a frame's metadata, where these settings have not done so. Metadata that cannot be read counts as none. */
+static void
+read_metadata (GstCudaConvolveDetections *detections, GstCudaConvolveArrival *frame, GstBuffer *buffer)
 {
   const GstCudaConvolveAnalyticsReader reader = { detections, detections->width, detections->height,
     gst_cuda_convolve_wanted_needs_names (detections->wanted), add_object, add_part, refuse_mask };
   gboolean any = FALSE;
 
+  if (frame->version == detections->version)
+    return;
+  detections->reading = frame;
   detections->refused = FALSE;
   gst_cuda_convolve_wanted_begin (detections->wanted);
-  gst_cuda_convolve_sightings_empty (&detections->fresh);
+  gst_cuda_convolve_sightings_empty (&frame->fresh);
+  frame->is_linked = FALSE;
   if (detections->sources & CONVOLVE_REGION_SOURCE_ROI)
     any |= read_regions_of_interest (detections, buffer);
   if (detections->sources & CONVOLVE_REGION_SOURCE_ANALYTICS)
     any |= gst_cuda_convolve_analytics_read (buffer, &reader);
   limit_fresh (detections);
-  count_frame (detections, any);
-  return any && !detections->refused;
+  if (frame->version == 0)
+    count_frame (detections, any);
+  frame->version = detections->version;
+  frame->has_metadata = any && !detections->refused;
+}
+
+/* Reads this frame and those that wait, and finds where their regions were before. */
+static void
+read_ahead (GstCudaConvolveDetections *detections)
+{
+  guint64 window = detections->hold + MIN (detections->ahead, G_MAXUINT64 - detections->hold);
+
+  if (detections->linked_version != detections->version)
+    gst_cuda_convolve_lookahead_link_anew (detections->lookahead, &detections->before);
+  detections->linked_version = detections->version;
+  gst_cuda_convolve_lookahead_link (detections->lookahead, detections->tracks, &detections->frame, window);
+  for (guint i = 0; i < gst_cuda_convolve_lookahead_count (detections->lookahead); i++) {
+    GstCudaConvolveArrival *frame = gst_cuda_convolve_lookahead_get (detections->lookahead, i);
+
+    if (frame->version != detections->version) {
+      read_metadata (detections, frame, frame->buffer);
+      limit_waiting (detections);
+    }
+    gst_cuda_convolve_lookahead_link (detections->lookahead, detections->tracks, frame, window);
+  }
 }
 
 /* --- time --- */
 
 void
-gst_cuda_convolve_detections_advance (GstCudaConvolveDetections *detections, const GstSegment *segment,
+gst_cuda_convolve_detections_arrive (GstCudaConvolveDetections *detections, const GstSegment *segment,
     GstBuffer *buffer, const GstVideoInfo *info)
+{
+  gst_cuda_convolve_frame_time_advance (&detections->time, segment, buffer, info);
+  gst_cuda_convolve_lookahead_add (detections->lookahead, &detections->time, buffer);
+}
+
+void
+gst_cuda_convolve_detections_pass (GstCudaConvolveDetections *detections, const GstSegment *segment, GstClockTime end,
+    const GstVideoInfo *info)
+{
+  GstCudaConvolveFrameTime time = detections->time;
+  g_autoptr (GstBuffer) next = gst_buffer_new ();
+
+  GST_BUFFER_PTS (next) = end;
+  gst_cuda_convolve_frame_time_advance (&time, segment, next, info);
+  gst_cuda_convolve_lookahead_pass (detections->lookahead, &time.now);
+}
+
+gboolean
+gst_cuda_convolve_detections_is_due (GstCudaConvolveDetections *detections, guint64 ahead)
+{
+  return gst_cuda_convolve_lookahead_is_due (detections->lookahead, ahead);
+}
+
+void
+gst_cuda_convolve_detections_leave (GstCudaConvolveDetections *detections)
+{
+  gst_cuda_convolve_lookahead_take (detections->lookahead, &detections->frame);
+}
+
+void
+gst_cuda_convolve_detections_advance (GstCudaConvolveDetections *detections, const GstVideoInfo *info)
 {
   GstCudaConvolveSightings before = detections->before;
   gint width = GST_VIDEO_INFO_WIDTH (info), height = GST_VIDEO_INFO_HEIGHT (info);
 
-  gst_cuda_convolve_frame_time_advance (&detections->time, segment, buffer, info);
-  detections->is_counted = FALSE;
   detections->before = detections->all;
   detections->all = before;
   detections->heard_before = detections->heard;
-  if (detections->width > 0 && (width != detections->width || height != detections->height))
-    gst_cuda_convolve_sightings_scale (&detections->before, (gdouble) width / detections->width,
-        (gdouble) height / detections->height);
+  if (detections->width > 0 && (width != detections->width || height != detections->height)) {
+    gdouble across = (gdouble) width / detections->width, down = (gdouble) height / detections->height;
+
+    gst_cuda_convolve_sightings_scale (&detections->before, across, down);
+    gst_cuda_convolve_lookahead_scale (detections->lookahead, across, down);
+  }
   detections->width = width;
   detections->height = height;
 }
@@ -370,7 +466,7 @@ gst_cuda_convolve_detections_advance (GstCudaConvolveDetections *detections, con
 static gboolean
 is_recent (const GstCudaConvolveDetections *detections, const GstCudaConvolveMoment *then)
 {
-  return gst_cuda_convolve_frame_time_is_within (&detections->time, then, detections->hold);
+  return gst_cuda_convolve_frame_time_is_within (&detections->frame.time, then, detections->hold);
 }
 
 /* --- all boxes --- */
@@ -419,27 +515,43 @@ add_text (GstCudaConvolveDetections *detections, const GstVideoInfo *info)
   }
 }
 
+/* Whether a box stands for too many of them. */
+static gboolean
+has_too_many (const GstCudaConvolveSightings *sightings)
+{
+  for (guint i = 0; i < sightings->sightings->len; i++)
+    if (g_array_index (sightings->sightings, GstCudaConvolveSighting, i).source == SOURCE_TOO_MANY)
+      return TRUE;
+  return FALSE;
+}
+
 const GArray *
 gst_cuda_convolve_detections_find (GstCudaConvolveDetections *detections, GstBuffer *buffer, const GstVideoInfo *info,
     gboolean *lost)
 {
-  detections->heard = read_metadata (detections, buffer) ? detections->time.now : detections->heard_before;
+  GstCudaConvolveArrival *frame = &detections->frame;
+
+  read_metadata (detections, frame, buffer);
+  gst_cuda_convolve_sightings_empty (&detections->later);
+  if (detections->ahead > 0) {
+    read_ahead (detections);
+    gst_cuda_convolve_lookahead_find (detections->lookahead, frame, detections->ahead, &detections->later);
+  }
+  detections->heard = frame->has_metadata ? frame->time.now : detections->heard_before;
   *lost = (detections->sources & CONVOLVE_REGION_SOURCES_METADATA) && !is_recent (detections, &detections->heard);
 
-  gst_cuda_convolve_tracks_match (detections->tracks, &detections->before, &detections->fresh);
+  gst_cuda_convolve_tracks_match (detections->tracks, &detections->before, &frame->fresh);
   gst_cuda_convolve_sightings_empty (&detections->all);
   copy_sightings (detections, &detections->before);
   limit_held (detections);
-  copy_sightings (detections, &detections->fresh);
-  detections->too_many = FALSE;
-  for (guint i = 0; i < detections->all.sightings->len; i++)
-    detections->too_many |=
-        g_array_index (detections->all.sightings, GstCudaConvolveSighting, i).source == SOURCE_TOO_MANY;
+  copy_sightings (detections, &frame->fresh);
+  detections->too_many = has_too_many (&detections->all) || has_too_many (&detections->later);
 
   g_array_set_size (detections->found, 0);
   if (detections->sources & CONVOLVE_REGION_SOURCE_TEXT)
     add_text (detections, info);
   g_array_append_vals (detections->found, detections->all.boxes->data, detections->all.boxes->len);
+  g_array_append_vals (detections->found, detections->later.boxes->data, detections->later.boxes->len);
   return detections->found;
 }
 

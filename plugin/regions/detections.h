@@ -28,16 +28,33 @@ gboolean gst_cuda_convolve_detections_set (GstCudaConvolveDetections *detections
     const ConvolveRegionSettings *settings, GError **error);
 
 /*
- * Goes on to the next frame, which has info and lies in the segment. Boxes of earlier frames follow where frames get
+ * A frame comes, which has info and lies in the segment, and waits. The buffer is read until the frame leaves. pass() tells
+ * that no frame comes before the end, which is a time in the segment.
+ */
+void gst_cuda_convolve_detections_arrive (GstCudaConvolveDetections *detections, const GstSegment *segment,
+    GstBuffer *buffer, const GstVideoInfo *info);
+void gst_cuda_convolve_detections_pass (GstCudaConvolveDetections *detections, const GstSegment *segment,
+    GstClockTime end, const GstVideoInfo *info);
+
+/* Whether the oldest frame has waited for `ahead` nanoseconds, as lookahead.h says. */
+gboolean gst_cuda_convolve_detections_is_due (GstCudaConvolveDetections *detections, guint64 ahead);
+
+/* The oldest frame leaves, if any waits. */
+void gst_cuda_convolve_detections_leave (GstCudaConvolveDetections *detections);
+
+/*
+ * Goes on to the frame that has left, which has info, as all that wait have. Boxes of earlier frames follow where frames get
  * another size.
  */
-void gst_cuda_convolve_detections_advance (GstCudaConvolveDetections *detections, const GstSegment *segment,
-    GstBuffer *buffer, const GstVideoInfo *info);
+void gst_cuda_convolve_detections_advance (GstCudaConvolveDetections *detections, const GstVideoInfo *info);
 
 /*
  * Finds the boxes of the frame that advance() was for. A box from metadata stays for `hold` after the last frame that
  * had it, in running time and in both directions, and at least for one frame more. Before that it ends only where a new
  * box of its type takes its place, as tracks.h says. A hold of 0 keeps no box.
+ *
+ * Frames that wait, up to `lookahead` later, give this frame boxes as lookahead.h says. These come last, and count for this
+ * frame alone: no box is less than without look-ahead.
  *
  * Metadata that cannot be read gives no box, and the frame then counts as one without metadata. A box without width or
  * height is no box, but it is metadata: the detector was there, and found nothing. *lost tells whether the metadata is

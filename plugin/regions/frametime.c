@@ -44,11 +44,17 @@ read_running_time (const GstSegment *segment, GstBuffer *buffer, guint64 *runnin
   return TRUE;
 }
 
-/* The distance between two times, whichever is first. */
+/* The distance between two numbers, whichever is first; they may wrap. */
 static guint64
 distance_of (guint64 a, guint64 b)
 {
   return MIN (a - b, b - a);
+}
+
+guint64
+gst_cuda_convolve_moments_distance (const GstCudaConvolveMoment *a, const GstCudaConvolveMoment *b)
+{
+  return distance_of (a->time, b->time);
 }
 
 void
@@ -78,7 +84,8 @@ gboolean
 gst_cuda_convolve_frame_time_is_within (const GstCudaConvolveFrameTime *time, const GstCudaConvolveMoment *then,
     GstClockTime hold)
 {
-  guint64 frames = time->now.frame - then->frame, age = distance_of (time->now.time, then->time);
+  guint64 frames = distance_of (time->now.frame, then->frame);
+  guint64 age = gst_cuda_convolve_moments_distance (&time->now, then);
 
   if (then->frame == 0)
     return FALSE;

@@ -10,12 +10,15 @@
 
 G_BEGIN_DECLS
 
-/* A frame of the past. The time has no beginning, and may wrap. */
+/* A frame of the past, or of the future. The time has no beginning, and may wrap. */
 typedef struct
 {
   guint64 time;  /* nanoseconds */
   guint64 frame; /* its number, from 1; 0 for no frame */
 } GstCudaConvolveMoment;
+
+/* The time between two frames, whichever is first. */
+guint64 gst_cuda_convolve_moments_distance (const GstCudaConvolveMoment *a, const GstCudaConvolveMoment *b);
 
 /* All zero before the first frame, and after a flush. */
 typedef struct
@@ -32,9 +35,9 @@ void gst_cuda_convolve_frame_time_advance (GstCudaConvolveFrameTime *time, const
     const GstVideoInfo *info);
 
 /*
- * Whether a moment is at most `hold` away, in either direction. The frame before counts even where a frame lasts longer
- * than `hold`, so that a detector may miss one frame at any rate; with a hold of 0 no earlier frame counts. Beyond
- * `hold` and one and a half frames there is a gap, and the frame before says nothing.
+ * Whether a moment is at most `hold` away, in either direction. The frame before, or after, counts even where a frame lasts
+ * longer than `hold`, so that a detector may miss one frame at any rate; with a hold of 0 no other frame counts. Beyond
+ * `hold` and one and a half frames there is a gap, and the neighbouring frame says nothing.
  */
 gboolean gst_cuda_convolve_frame_time_is_within (const GstCudaConvolveFrameTime *time,
     const GstCudaConvolveMoment *then, GstClockTime hold);

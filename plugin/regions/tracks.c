@@ -120,6 +120,37 @@ scale_rectangle (GstCudaConvolveRectangle *rectangle, gdouble across, gdouble do
   rectangle->height *= down;
 }
 
+/* Does to a rectangle what takes the rectangle `from` to `to`. */
+static void
+place_rectangle (GstCudaConvolveRectangle *rectangle, const GstCudaConvolveRectangle *from,
+    const GstCudaConvolveRectangle *to)
+{
+  gdouble across = to->width / from->width, down = to->height / from->height;
+
+  if (are_equal (rectangle, from)) {
+    *rectangle = *to;
+    return;
+  }
+  *rectangle = (GstCudaConvolveRectangle){ to->x + (rectangle->x - from->x) * across,
+    to->y + (rectangle->y - from->y) * down, rectangle->width * across, rectangle->height * down };
+}
+
+void
+gst_cuda_convolve_sightings_place (GstCudaConvolveSightings *sightings, guint index,
+    const GstCudaConvolveRectangle *place)
+{
+  GstCudaConvolveSighting *sighting = get (sightings, index);
+
+  for (guint i = 0; i < sighting->n_boxes; i++) {
+    GstCudaConvolveBox *box = &g_array_index (sightings->boxes, GstCudaConvolveBox, sighting->first_box + i);
+
+    place_rectangle (&box->area, &sighting->region, place);
+    box->region = *place;
+    box->is_turned = FALSE;
+  }
+  sighting->region = *place;
+}
+
 void
 gst_cuda_convolve_sightings_scale (GstCudaConvolveSightings *sightings, gdouble across, gdouble down)
 {
@@ -188,6 +219,12 @@ static gboolean
 have_other_ids (const GstCudaConvolveSighting *a, const GstCudaConvolveSighting *b)
 {
   return a->id != b->id && a->id != GST_CUDA_CONVOLVE_NO_ID && b->id != GST_CUDA_CONVOLVE_NO_ID;
+}
+
+gboolean
+gst_cuda_convolve_sightings_may_be_one (const GstCudaConvolveSighting *a, const GstCudaConvolveSighting *b)
+{
+  return are_alike (a, b) && !have_other_ids (a, b);
 }
 
 static gint
@@ -302,7 +339,7 @@ add_pairs (GstCudaConvolveTracks *tracks, const GstCudaConvolveSightings *held, 
     }
     pair.frame = before->seen.frame;
     pair.fit = find_fit (&before->region, region);
-    if (pair.fit > 0 && are_alike (before, after) && !have_other_ids (before, after))
+    if (pair.fit > 0 && gst_cuda_convolve_sightings_may_be_one (before, after))
       g_array_append_val (tracks->pairs, pair);
   }
 }
@@ -440,8 +477,11 @@ gst_cuda_convolve_tracks_match (GstCudaConvolveTracks *tracks, GstCudaConvolveSi
     get (held, i)->partner = 0;
     get (held, i)->is_replaced = FALSE;
   }
-  for (guint i = 0; i < fresh->sightings->len; i++)
+  for (guint i = 0; i < fresh->sightings->len; i++) {
     get (fresh, i)->track = ++tracks->last;
+    get (fresh, i)->partner = 0;
+    get (fresh, i)->is_certain = get (fresh, i)->is_replaced = FALSE;
+  }
   mark_repeated (tracks, fresh);
   find_pairs (tracks, held, fresh);
   choose_partners (tracks, held, fresh);

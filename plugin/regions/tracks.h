@@ -23,6 +23,11 @@ typedef struct
   guint partner;        /* while frames are compared: 1 + the index of the region before or after, or 0 */
   gboolean is_certain;  /* the partner has the same id */
   gboolean is_replaced; /* does not count any more */
+
+  /* Where the region was before, as lookahead.h says. */
+  GstCudaConvolveRectangle was;
+  GstCudaConvolveMoment was_seen; /* its frame is 0 where the region was nowhere */
+  gboolean is_doubtful;           /* it may be another region that was there */
 } GstCudaConvolveSighting;
 
 typedef struct
@@ -45,6 +50,13 @@ void gst_cuda_convolve_sightings_add (GstCudaConvolveSightings *sightings, const
 /* Adds a sighting of other sightings, with its boxes. */
 void gst_cuda_convolve_sightings_copy (GstCudaConvolveSightings *sightings, const GstCudaConvolveSightings *from,
     guint index);
+
+/* Moves a sighting with its boxes, and stretches them, so that the region lies there. A turned box becomes upright. */
+void gst_cuda_convolve_sightings_place (GstCudaConvolveSightings *sightings, guint index,
+    const GstCudaConvolveRectangle *place);
+
+/* Whether two regions have one type and source, and no different ids. */
+gboolean gst_cuda_convolve_sightings_may_be_one (const GstCudaConvolveSighting *a, const GstCudaConvolveSighting *b);
 
 /* The size of frames changed by these factors. */
 void gst_cuda_convolve_sightings_scale (GstCudaConvolveSightings *sightings, gdouble across, gdouble down);

@@ -98,7 +98,8 @@ wait_for_confidence (GstCudaConvolveWanted *wanted)
 }
 
 gboolean
-gst_cuda_convolve_wanted_set (GstCudaConvolveWanted *wanted, const ConvolveRegionSettings *settings, GError **error)
+gst_cuda_convolve_wanted_set (GstCudaConvolveWanted *wanted, const ConvolveRegionSettings *settings, gboolean *other,
+    GError **error)
 {
   g_autoptr (GArray) identities = NULL;
   g_auto (GStrv) types = NULL;
@@ -106,19 +107,23 @@ gst_cuda_convolve_wanted_set (GstCudaConvolveWanted *wanted, const ConvolveRegio
   if (!convolve_region_settings_types (settings, &types, error)
       || !convolve_region_settings_identities (settings, &identities, error))
     return FALSE;
+  *other = FALSE;
   if (!g_strv_equal ((const gchar *const *) wanted->types, (const gchar *const *) types)) {
     g_strfreev (wanted->types);
     wanted->types = g_steal_pointer (&types);
     wait_for_types (wanted);
+    *other = TRUE;
   }
   if (!convolve_region_identities_are_equal (wanted->identities, identities)) {
     g_array_unref (wanted->identities);
     wanted->identities = g_steal_pointer (&identities);
     wait_for_identities (wanted);
+    *other = TRUE;
   }
   if (wanted->least != settings->min_confidence) {
     wanted->least = settings->min_confidence;
     wait_for_confidence (wanted);
+    *other = TRUE;
   }
   return TRUE;
 }

@@ -16,9 +16,12 @@ typedef struct _GstCudaConvolveWanted GstCudaConvolveWanted;
 GstCudaConvolveWanted *gst_cuda_convolve_wanted_new (void);
 void gst_cuda_convolve_wanted_free (GstCudaConvolveWanted *wanted);
 
-/* Reads the texts of the settings. FALSE with error (CONVOLVE_PROPS_ERROR_REGIONS), and nothing is changed. */
+/*
+ * Reads the texts of the settings. *other tells whether other regions count than before. FALSE with error
+ * (CONVOLVE_PROPS_ERROR_REGIONS), and nothing is changed.
+ */
 gboolean gst_cuda_convolve_wanted_set (GstCudaConvolveWanted *wanted, const ConvolveRegionSettings *settings,
-    GError **error);
+    gboolean *other, GError **error);
 
 /* Whether names of regions matter, which are to be read then. */
 gboolean gst_cuda_convolve_wanted_needs_names (const GstCudaConvolveWanted *wanted);

@@ -127,11 +127,11 @@ gst_cuda_convolve_flights_await_query (GstCudaConvolveFlights *flights)
 }
 
 gboolean
-gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flights, GstPadDirection side)
+gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flights, GstPadDirection side, guint more)
 {
   if (side == GST_PAD_SRC)
     return flights->ahead > flights->agreed_out;
-  return flights->ahead > flights->agreed && flights->lent != ANY_NUMBER;
+  return flights->ahead + more > flights->agreed && flights->lent != ANY_NUMBER;
 }
 
 /*
@@ -167,6 +167,14 @@ gst_cuda_convolve_flights_look_at (GstCudaConvolveFlights *flights, GstBuffer *i
     }
     flights->lent = flights->pool_lends;
   }
+}
+
+guint
+gst_cuda_convolve_flights_count_spare (GstCudaConvolveFlights *flights)
+{
+  if (flights->lent == ANY_NUMBER)
+    return ANY_NUMBER;
+  return flights->lent > flights->ahead ? flights->lent - flights->ahead : 0;
 }
 
 /* Why no more frames stay under way. */

@@ -52,8 +52,11 @@ void gst_cuda_convolve_flights_await_query (GstCudaConvolveFlights *flights);
 /* Finds out how many of the buffers that upstream sends the element may keep. begin() and pass() do so, too. */
 void gst_cuda_convolve_flights_look_at (GstCudaConvolveFlights *flights, GstBuffer *input);
 
-/* Whether a side's pool lends too few buffers, so that the side is to be asked again. */
-gboolean gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flights, GstPadDirection side);
+/* How many of these, with that input, are not for frames under way; G_MAXUINT for any number. */
+guint gst_cuda_convolve_flights_count_spare (GstCudaConvolveFlights *flights);
+
+/* Whether a side's pool lends too few buffers for frames under way, and upstream's for `more`; the side is to be asked again. */
+gboolean gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flights, GstPadDirection side, guint more);
 
 /* --- frames --- */
 

@@ -39,7 +39,7 @@ ORDER = [
     ('kernels/cpu/blur.c', ['region', 'regions']),
     ('kernels/', ['kernels-api', 'kernels-random', 'kernels-definition', 'kernels-fixed', *(f'kernels-{name}' for name in CHECKS), 'region', 'layer', 'golden']),
     ('plugin/layer', ['layer_caps', 'layer_element', 'layer_over_device', 'layout']),
-    *((f'plugin/regions/{name}.c', ['detections', 'regions']) for name in ('boxes', 'detections', 'frametime', 'tracks')),
+    *((f'plugin/regions/{name}.c', ['detections', 'regions']) for name in ('boxes', 'detections', 'frametime', 'lookahead', 'tracks')),
     ('plugin/', ['element', 'errors', 'memory', 'masks', 'layer_caps', 'pairs', 'windows', 'regions', 'flights']),
 ]
 

@@ -117,6 +117,7 @@ static const Expected mask_rows[] = {
   { "region-epsilon", "1", "2", TRUE },
   { "region-seed", "0", "1", FALSE },
   { "region-hold", "500000000", "1", FALSE },
+  { "region-lookahead", "0", "1", FALSE },
   { "region-fallback", "none", "frame", FALSE },
   { "weights", "<>", "<<1,2.5>,<-3,4>>", FALSE },
   { "mask-location", NULL, "missing.txt", FALSE },

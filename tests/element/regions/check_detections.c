@@ -840,6 +840,15 @@ play_init (Play *play, guint64 hold)
   fail_unless (gst_cuda_convolve_detections_set (play->detections, &settings, NULL));
 }
 
+/* The next frame comes and leaves. */
+static void
+play_arrival (Play *play, GstBuffer *buffer)
+{
+  gst_cuda_convolve_detections_arrive (play->detections, &play->segment, buffer, &play->info);
+  gst_cuda_convolve_detections_leave (play->detections);
+  gst_cuda_convolve_detections_advance (play->detections, &play->info);
+}
+
 /* The boxes of the next frame, twice; n boxes of the frame lie at x, x + step, ... in two rows. */
 static const GArray *
 play_frame (Play *play, guint n, guint x, guint step)
@@ -852,7 +861,7 @@ play_frame (Play *play, guint n, guint x, guint step)
   for (guint i = 0; i < n; i++)
     gst_buffer_add_video_region_of_interest_meta (buffer, "face", x + i / 2 * step, i % 2 * 40, 10, 10);
   GST_BUFFER_PTS (buffer) = play->frames++ * 40 * GST_MSECOND;
-  gst_cuda_convolve_detections_advance (play->detections, &play->segment, buffer, &play->info);
+  play_arrival (play, buffer);
   once = g_array_copy ((GArray *) gst_cuda_convolve_detections_find (play->detections, buffer, &play->info, &lost));
   fail_unless (lost == (n == 0 && play->frames == 1));
   found = gst_cuda_convolve_detections_find (play->detections, buffer, &play->info, &lost);
@@ -909,7 +918,7 @@ GST_START_TEST (ids_of_regions_of_interest)
         gst_video_region_of_interest_meta_add_param (region,
             gst_structure_new ("object_id", "id", G_TYPE_INT, rows[row].id[i], NULL));
       GST_BUFFER_PTS (buffer) = i * 40 * GST_MSECOND;
-      gst_cuda_convolve_detections_advance (play.detections, &play.segment, buffer, &play.info);
+      play_arrival (&play, buffer);
       found = gst_cuda_convolve_detections_find (play.detections, buffer, &play.info, &lost);
       fail_unless (found->len == (i == 0 ? 1 : rows[row].found), "row %u: %u", row, found->len);
     }
@@ -934,7 +943,7 @@ play_object (Play *play, const gchar *type, gdouble x, gdouble height, gdouble a
     .height = height,
     .angle = angle };
   GST_BUFFER_PTS (buffer) = play->frames++ * 40 * GST_MSECOND;
-  gst_cuda_convolve_detections_advance (play->detections, &play->segment, buffer, &play->info);
+  play_arrival (play, buffer);
   found = gst_cuda_convolve_detections_find (play->detections, buffer, &play->info, &is_lost);
   fail_unless (is_lost == lost);
   return found;

@@ -231,6 +231,7 @@ regions_suite (void)
   suite_add_tcase (suite, region_boxes ());
   suite_add_tcase (suite, region_choice ());
   suite_add_tcase (suite, region_hold ());
+  suite_add_tcase (suite, region_ahead ());
   suite_add_tcase (suite, region_shapes ());
   suite_add_tcase (suite, region_promises ());
   suite_add_tcase (suite, region_warnings ());

@@ -68,6 +68,7 @@ GstBuffer *add_region (GstBuffer *buffer, const gchar *type, gint x, gint y, gin
 
 TCase *region_effects (void);
 TCase *region_blocks (void);
+TCase *region_ahead (void);
 TCase *region_boxes (void);
 TCase *region_choice (void);
 TCase *region_hold (void);
