@@ -3,7 +3,7 @@
  * Makes faces, number plates or screens in a film unreadable:
  *
  *   anonymise --boxes=FILE.json | --detect [--cascade=FILE.xml] [--save-boxes=FILE.json]
- *             [--effect=pixelate | blur | fill] [-o OUTPUT.webm | OUTPUT.mkv] INPUT [PROPERTY=VALUE...]
+ *             [--effect=pixelate | noise | blur | fill] [-o OUTPUT.webm | OUTPUT.mkv] INPUT [PROPERTY=VALUE...]
  *
  * Boxes come from a JSON file (see tracks.h), or from GStreamer's element facedetect, which looks through the whole film
  * first. Each frame then gets its boxes as GstVideoRegionOfInterestMeta, and cudaconvolve works on the boxes of each
@@ -44,6 +44,7 @@ typedef struct
 /* The first one is the default. */
 static const Effect effects[] = {
   { "pixelate", { "region-effect=pixelate" } },
+  { "noise", { "region-effect=noise-pixelate" } },
   { "blur", { "region-effect=mask", "mask=gaussian", "region-strength=0.3" } },
   { "fill", { "region-effect=fill" } },
 };
@@ -70,6 +71,7 @@ static const struct Free
   { "region-blocks", 1, 3, { NULL }, FALSE, "more than 3 blocks can be undone; write 1 to 3" },
   { "region-color", 0, 0, { NULL }, FALSE, NULL },
   { "region-effect", 0, 0, { "pixelate", "fill" }, FALSE, "write pixelate or fill; --effect=blur blurs" },
+  { "region-epsilon", 0.01, 2, { NULL }, FALSE, "above 2 a list of suspects finds faces; write 2 or less" },
   { "region-expand", 0.4, 10, { NULL }, TRUE, "a detector's box leaves out mouth and chin; write 0.4 or more" },
   { "region-fallback", 0, 0, { NULL }, FALSE, NULL },
   { "region-feather", 0, 0, { NULL }, FALSE, NULL },
@@ -191,7 +193,7 @@ set_properties (Run *run)
       break;
     }
   if (!effect) {
-    complain ("--effect=%s: the effects are pixelate, blur and fill", run->effect);
+    complain ("--effect=%s: the effects are pixelate, noise, blur and fill", run->effect);
     return FALSE;
   }
   ok = set_property (run->convolve, "apply-to=regions") && set_property (run->convolve, "region-blocks=3");
@@ -612,7 +614,7 @@ main (int argc, char **argv)
     { "detect", 0, 0, G_OPTION_ARG_NONE, &run.detect, "find faces", NULL },
     { "cascade", 0, 0, G_OPTION_ARG_FILENAME, &run.cascade, "find what this OpenCV cascade describes", "FILE.xml" },
     { "save-boxes", 0, 0, G_OPTION_ARG_FILENAME, &run.save, "write what was found, for --boxes", "FILE.json" },
-    { "effect", 0, 0, G_OPTION_ARG_STRING, &run.effect, "pixelate (the default), blur or fill", "NAME" },
+    { "effect", 0, 0, G_OPTION_ARG_STRING, &run.effect, "pixelate (the default), noise, blur or fill", "NAME" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &run.output, "the film to write, .webm or .mkv", "FILE" },
     { 0 },
   };

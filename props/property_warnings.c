@@ -112,6 +112,7 @@ add_semicolon (const ConvolveRegionSettings *region, GPtrArray *sentences)
 #define WEAK_GAUSSIAN 0.2
 #define WEAK_BOX 0.3
 #define STRONG_BLOCKS 3
+#define WEAK_EPSILON 2
 
 static void
 add_weak (const ConvolveProperties *properties, GPtrArray *sentences)
@@ -124,13 +125,18 @@ add_weak (const ConvolveProperties *properties, GPtrArray *sentences)
       && region->strength < (is_box ? WEAK_BOX : WEAK_GAUSSIAN))
     g_ptr_array_add (sentences,
         g_strdup_printf ("region-strength: below %s with mask=%s a face comes back from the blur by least squares, as "
-                         "tests/results/undo.md shows; mask=gaussian with 0.2 resisted",
+                         "tests/results/undo.md shows; from mask=gaussian with 0.2 no face came back",
             is_box ? "0.3" : "0.2", is_box ? "box" : "gaussian"));
   if (effect == CONVOLVE_REGION_EFFECT_PIXELATE && region->blocks > STRONG_BLOCKS)
     g_ptr_array_add (sentences,
         g_strdup (
             "region-blocks: from more than 3 blocks a face comes back in films, by least squares over 20 frames, as "
-            "tests/results/undo.md shows; 3 blocks resisted"));
+            "tests/results/undo.md shows; from 3 blocks no face came back"));
+  if (effect == CONVOLVE_REGION_EFFECT_NOISE_PIXELATE && region->epsilon > WEAK_EPSILON)
+    g_ptr_array_add (sentences,
+        g_strdup (
+            "region-epsilon: above 2 a face of a film is found among pictures of 1,000 people far more often than by "
+            "chance, as tests/results/undo.md shows; 1 is the default"));
 }
 
 void

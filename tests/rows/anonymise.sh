@@ -88,7 +88,7 @@ anonymise_refuses () {
     refuses "nowhere.mp4: no such file" "$boxes" nowhere.mp4 &&
     refuses "no video that can be decoded" "$boxes" LICENSE &&
     refuses "nowhere.json: No such file" --boxes=nowhere.json "$clip" &&
-    refuses "effects are pixelate, blur and fill" "$boxes" --effect=smear "$clip" &&
+    refuses "effects are pixelate, noise, blur and fill" "$boxes" --effect=smear "$clip" &&
     refuses "no such property to set" "$boxes" "$clip" masc=gaussian &&
     refuses "not a value of cudaconvolve's property region-blocks" "$boxes" "$clip" region-blocks=0 &&
     refuses "has to end in .webm or .mkv" --output=out/refused.avi "$boxes" "$clip" &&
@@ -105,8 +105,8 @@ anonymise_refuses_properties () {
   while IFS= read -r name; do
     case $name in
       boundary | boundary-color | cuda-device-id | field-mode | frames-in-flight | kernel-variant | n-threads) continue ;;
-      region-blocks | region-color | region-effect | region-expand | region-fallback | region-feather) continue ;;
-      region-hold | region-shape | region-strength) continue ;;
+      region-blocks | region-color | region-effect | region-epsilon | region-expand | region-fallback) continue ;;
+      region-feather | region-hold | region-shape | region-strength) continue ;;
     esac
     refuses "\"$name=1\": this property is not free here" "$boxes" "$clip" "$name=1" || return 1
   done <out/properties
@@ -117,6 +117,7 @@ anonymise_refuses_properties () {
     refuses 'region-strength' "$boxes" --effect=blur "$clip" region-strength=-1 &&
     refuses 'region-strength' "$boxes" --effect=blur "$clip" region-strength=nan &&
     refuses '1 to 3' "$boxes" "$clip" region-blocks=64 &&
+    refuses '2 or less' "$boxes" --effect=noise "$clip" region-epsilon=10 &&
     refuses '1 to 3' "$boxes" "$clip" region_blocks=4 &&
     refuses 'pixelate or fill' "$boxes" "$clip" region-effect=mask &&
     refuses 'write rectangle' "$boxes" "$clip" region-shape=ellipse || return 1
@@ -134,6 +135,7 @@ free () {
 anonymise_frees () {
   free "region-blocks=1 kernel-variant=cpu n-threads=2 frames-in-flight=3 field-mode=interlaced boundary=zero" pixelate &&
     free "region-effect=fill region-color=0x00ff0000 region-shape=rectangle region-fallback=none" pixelate &&
+    free "region-epsilon=2" noise &&
     free "region-strength=0.2" blur
 }
 
