@@ -248,7 +248,7 @@ read_regions_of_interest (GstCudaConvolveDetections *detections, GstBuffer *buff
     GstCudaConvolveBox box;
 
     any = TRUE;
-    if (gst_cuda_convolve_wanted_takes (detections->wanted, &object)
+    if (gst_cuda_convolve_wanted_takes (detections->wanted, &object, GST_CUDA_CONVOLVE_WANTED_ROI)
         && gst_cuda_convolve_box_read_unsigned (region->x, region->y, region->w, region->h, detections->width,
                detections->height, &box)
             == GST_CUDA_CONVOLVE_BOX_TAKEN)
@@ -277,7 +277,8 @@ add_object (gpointer data, const GstCudaConvolveObject *object)
   GstCudaConvolveDetections *detections = data;
   GstCudaConvolveBox box;
 
-  if (is_full (detections) || !gst_cuda_convolve_wanted_takes (detections->wanted, object))
+  if (is_full (detections)
+      || !gst_cuda_convolve_wanted_takes (detections->wanted, object, GST_CUDA_CONVOLVE_WANTED_OBJECT))
     return;
   switch (gst_cuda_convolve_box_read_turned (object->x, object->y, object->width, object->height, object->angle,
       detections->width, detections->height, &box)) {
@@ -297,7 +298,8 @@ add_part (gpointer data, const GstCudaConvolveObject *object, const GstCudaConvo
 {
   GstCudaConvolveDetections *detections = data;
 
-  if (!is_full (detections) && gst_cuda_convolve_wanted_takes (detections->wanted, object))
+  if (!is_full (detections)
+      && gst_cuda_convolve_wanted_takes (detections->wanted, object, GST_CUDA_CONVOLVE_WANTED_PART))
     add_sighting (detections, box, object, SOURCE_SEGMENT);
 }
 
@@ -369,19 +371,22 @@ read_metadata (GstCudaConvolveDetections *detections, GstCudaConvolveArrival *fr
 {
   const GstCudaConvolveAnalyticsReader reader = { detections, detections->width, detections->height,
     gst_cuda_convolve_wanted_needs_names (detections->wanted), add_object, add_part, refuse_mask };
-  gboolean any = FALSE;
+  gboolean any;
 
   if (frame->version == detections->version)
     return;
   detections->reading = frame;
-  detections->refused = FALSE;
-  gst_cuda_convolve_wanted_begin (detections->wanted);
-  gst_cuda_convolve_sightings_empty (&frame->fresh);
   frame->is_linked = FALSE;
-  if (detections->sources & CONVOLVE_REGION_SOURCE_ROI)
-    any |= read_regions_of_interest (detections, buffer);
-  if (detections->sources & CONVOLVE_REGION_SOURCE_ANALYTICS)
-    any |= gst_cuda_convolve_analytics_read (buffer, &reader);
+  gst_cuda_convolve_wanted_begin (detections->wanted);
+  do {
+    any = FALSE;
+    detections->refused = FALSE;
+    gst_cuda_convolve_sightings_empty (&frame->fresh);
+    if (detections->sources & CONVOLVE_REGION_SOURCE_ROI)
+      any |= read_regions_of_interest (detections, buffer);
+    if (detections->sources & CONVOLVE_REGION_SOURCE_ANALYTICS)
+      any |= gst_cuda_convolve_analytics_read (buffer, &reader);
+  } while (gst_cuda_convolve_wanted_doubts (detections->wanted));
   limit_fresh (detections);
   if (frame->version == 0)
     count_frame (detections, any);

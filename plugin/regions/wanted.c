@@ -14,8 +14,11 @@ enum
 {
   TYPES = 1 << 0,
   IDENTITIES = 1 << 1,
-  CONFIDENCE = 1 << 2
+  CONFIDENCE = 1 << 2,
+  SHARED = 1 << 3
 };
+
+#define N_KINDS GST_CUDA_CONVOLVE_WANTED_PART /* that are counted */
 
 struct _GstCudaConvolveWanted
 {
@@ -24,6 +27,8 @@ struct _GstCudaConvolveWanted
   gdouble least;      /* confidence */
 
   /* Of the frame. */
+  GArray *certain;                 /* those of identities that mean one region at most; owns no name */
+  GArray *counts;                  /* guint, N_KINDS for each of identities: regions that it leaves out by their id */
   gboolean has_region, has_unsure; /* any, and one of too little confidence */
 
   /* Since the settings or the caps changed. */
@@ -33,6 +38,7 @@ struct _GstCudaConvolveWanted
   GPtrArray *types_came;              /* some types that came, interned */
   GPtrArray *identities_came;         /* some ids and names that came, as text; owned */
   gdouble largest; /* confidence of the regions that have too little, or infinity where one has enough */
+  guint64 shared;  /* an id that was left out, and that two regions of a frame had; or GST_CUDA_CONVOLVE_NO_ID */
   guint told;      /* as bits, since the caps changed */
 };
 
@@ -43,6 +49,9 @@ gst_cuda_convolve_wanted_new (void)
 
   wanted->types = g_new0 (gchar *, 1);
   wanted->identities = convolve_region_identities_new ();
+  wanted->certain = g_array_new (FALSE, FALSE, sizeof (ConvolveRegionIdentity));
+  wanted->counts = g_array_new (FALSE, TRUE, sizeof (guint));
+  wanted->shared = GST_CUDA_CONVOLVE_NO_ID;
   wanted->missing = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   wanted->unheard = g_hash_table_new (NULL, NULL);
   wanted->types_came = g_ptr_array_new ();
@@ -55,6 +64,8 @@ gst_cuda_convolve_wanted_free (GstCudaConvolveWanted *wanted)
 {
   g_strfreev (wanted->types);
   g_array_unref (wanted->identities);
+  g_array_unref (wanted->certain);
+  g_array_unref (wanted->counts);
   g_hash_table_unref (wanted->missing);
   g_hash_table_unref (wanted->unheard);
   g_ptr_array_unref (wanted->types_came);
@@ -84,6 +95,7 @@ static void
 wait_for_identities (GstCudaConvolveWanted *wanted)
 {
   wanted->n_identity = 0;
+  wanted->shared = GST_CUDA_CONVOLVE_NO_ID;
   g_ptr_array_set_size (wanted->identities_came, 0);
   g_hash_table_remove_all (wanted->unheard);
   for (guint i = 0; i < wanted->identities->len; i++)
@@ -199,17 +211,62 @@ void
 gst_cuda_convolve_wanted_begin (GstCudaConvolveWanted *wanted)
 {
   wanted->has_region = wanted->has_unsure = FALSE;
+  g_array_set_size (wanted->certain, 0);
+  g_array_append_vals (wanted->certain, wanted->identities->data, wanted->identities->len);
+  g_array_set_size (wanted->counts, 0);
+  g_array_set_size (wanted->counts, N_KINDS * wanted->identities->len);
+}
+
+static guint *
+get_count (GstCudaConvolveWanted *wanted, guint identity, GstCudaConvolveWantedKind kind)
+{
+  return &g_array_index (wanted->counts, guint, N_KINDS * identity + kind);
+}
+
+static void
+count_identity (GstCudaConvolveWanted *wanted, guint64 id, GstCudaConvolveWantedKind kind)
+{
+  for (guint i = 0; i < wanted->identities->len && kind < N_KINDS; i++) {
+    const ConvolveRegionIdentity *identity = get_identity (wanted, i);
+
+    if (identity->except && !identity->name && identity->id == id)
+      ++*get_count (wanted, i, kind);
+  }
 }
 
 gboolean
-gst_cuda_convolve_wanted_takes (GstCudaConvolveWanted *wanted, const GstCudaConvolveObject *region)
+gst_cuda_convolve_wanted_takes (GstCudaConvolveWanted *wanted, const GstCudaConvolveObject *region,
+    GstCudaConvolveWantedKind kind)
 {
   wanted->has_region = TRUE;
   notice_type (wanted, region->type);
   notice_identity (wanted, region);
-  return convolve_region_type_is_wanted (wanted->types, region->type)
-      && convolve_region_identity_is_wanted (wanted->identities, region->id, region->names)
+  if (!convolve_region_type_is_wanted (wanted->types, region->type))
+    return FALSE;
+  count_identity (wanted, region->id, kind);
+  return convolve_region_identity_is_wanted (wanted->certain, region->id, region->names)
       && is_sure (wanted, region->confidence);
+}
+
+gboolean
+gst_cuda_convolve_wanted_doubts (GstCudaConvolveWanted *wanted)
+{
+  guint n_before = wanted->certain->len;
+
+  g_array_set_size (wanted->certain, 0);
+  for (guint i = 0; i < wanted->identities->len; i++) {
+    gboolean is_shared = FALSE;
+
+    for (guint kind = 0; kind < N_KINDS; kind++)
+      is_shared |= *get_count (wanted, i, kind) > 1;
+    if (is_shared)
+      wanted->shared = get_identity (wanted, i)->id;
+    else
+      g_array_append_val (wanted->certain, *get_identity (wanted, i));
+  }
+  g_array_set_size (wanted->counts, 0);
+  g_array_set_size (wanted->counts, N_KINDS * wanted->identities->len);
+  return wanted->certain->len < n_before;
 }
 
 /* --- what does not come --- */
@@ -293,6 +350,14 @@ complain_of_identities (const GstCudaConvolveWanted *wanted)
 }
 
 static gchar *
+complain_of_shared (const GstCudaConvolveWanted *wanted)
+{
+  return g_strdup_printf ("region-ids: two regions of a frame have the id %" G_GUINT64_FORMAT ", so !%" G_GUINT64_FORMAT
+                          " leaves neither out; a tracker that numbers each region, or region-types, tells them apart",
+      wanted->shared, wanted->shared);
+}
+
+static gchar *
 complain_of_confidence (const GstCudaConvolveWanted *wanted)
 {
   gchar least[G_ASCII_DTOSTR_BUF_SIZE], largest[G_ASCII_DTOSTR_BUF_SIZE];
@@ -320,6 +385,8 @@ gst_cuda_convolve_wanted_complain (GstCudaConvolveWanted *wanted, gboolean at_en
     return complain_of_types (wanted);
   if (is_due (wanted, IDENTITIES, g_hash_table_size (wanted->unheard) > 0, wanted->n_identity, at_end))
     return complain_of_identities (wanted);
+  if (is_due (wanted, SHARED, wanted->shared != GST_CUDA_CONVOLVE_NO_ID, PATIENCE, at_end))
+    return complain_of_shared (wanted);
   if (is_due (wanted, CONFIDENCE, wanted->largest < INFINITY, wanted->n_unsure, at_end))
     return complain_of_confidence (wanted);
   return NULL;

@@ -29,8 +29,23 @@ gboolean gst_cuda_convolve_wanted_needs_names (const GstCudaConvolveWanted *want
 /* Begins to look at a frame, or to look at it again. */
 void gst_cuda_convolve_wanted_begin (GstCudaConvolveWanted *wanted);
 
+/* What numbers regions by itself. A part of a mask is not counted: its object is. */
+typedef enum
+{
+  GST_CUDA_CONVOLVE_WANTED_ROI,
+  GST_CUDA_CONVOLVE_WANTED_OBJECT,
+  GST_CUDA_CONVOLVE_WANTED_PART
+} GstCudaConvolveWantedKind;
+
 /* Whether a region of the frame counts. Its place is not looked at. */
-gboolean gst_cuda_convolve_wanted_takes (GstCudaConvolveWanted *wanted, const GstCudaConvolveObject *region);
+gboolean gst_cuda_convolve_wanted_takes (GstCudaConvolveWanted *wanted, const GstCudaConvolveObject *region,
+    GstCudaConvolveWantedKind kind);
+
+/*
+ * Whether an id that leaves a region out was that of two regions of one kind. Nobody knows then which of them is meant,
+ * so both count, and the frame is to be read again.
+ */
+gboolean gst_cuda_convolve_wanted_doubts (GstCudaConvolveWanted *wanted);
 
 /* Counts the frame, once for each frame. */
 void gst_cuda_convolve_wanted_count (GstCudaConvolveWanted *wanted);

@@ -164,6 +164,44 @@ GST_START_TEST (lost_id)
 }
 GST_END_TEST;
 
+/* Two faces with the id that is left out: nobody knows which one is meant. Another type, or another kind, is no doubt. */
+GST_START_TEST (shared_id)
+{
+  static const Face twins[] = { { "face", 7, 0.9, NULL, -1 }, { "face", 8, 0.9, NULL, -1 },
+    { "face", 7, 0.9, NULL, -1 } };
+  static const Face kinds[] = { { "face", 7, 0.9, NULL, -1 }, { "plate", 7, 0.9, NULL, -1 },
+    { "face", 9, 0.9, NULL, -1 } };
+  static const struct
+  {
+    const gchar *properties;
+    const Face *faces;
+    const gchar *covered;
+    gboolean told;
+  } rows[] = { { "region-ids=!7", twins, "ABC", TRUE }, { "region-ids=!7,!8", twins, "AC", TRUE },
+    { "region-ids=!8", twins, "AC", FALSE }, { "region-ids=!7", kinds, "ABC", TRUE },
+    { "region-ids=!7 region-types=face", kinds, "C", FALSE }, { "region-ids=7", twins, "AC", FALSE } };
+  GstVideoInfo info = info_of ("GRAY8", 3 * SIDE, 40);
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *line = g_strdup_printf (FILL "region-hold=0 %s", rows[i].properties);
+    Run run = run_start (line, "GRAY8", 3 * SIDE, 40);
+
+    for (guint k = 0; k < 2; k++) {
+      g_autoptr (GstBuffer) in = add_faces (grey_frame (&info, k * GST_SECOND), rows[i].faces, 3);
+      g_autoptr (GstBuffer) out = push_frame (run.harness, in, FALSE);
+      g_autofree gchar *covered = covered_faces (&info, out, 3);
+
+      fail_unless (g_str_equal (covered, rows[i].covered), "%s: %s are covered", line, covered);
+    }
+    if (rows[i].told)
+      run_expect (&run, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING, GST_MESSAGE_WARNING, GST_STREAM_ERROR,
+          GST_STREAM_ERROR_FORMAT, "region-ids: two regions of a frame have the id 7, so !7 leaves neither out", NULL);
+    run_expect_none (&run, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+    run_stop (&run);
+  }
+}
+GST_END_TEST;
+
 /* A bad text is an error before the first frame, and later a warning; the regions before stay. */
 GST_START_TEST (bad_ids)
 {
@@ -288,6 +326,7 @@ region_choice (void)
   tcase_add_test (tc, other_writers);
   tcase_add_test (tc, unsure_is_metadata);
   tcase_add_test (tc, lost_id);
+  tcase_add_test (tc, shared_id);
   tcase_add_test (tc, bad_ids);
   tcase_add_test (tc, spans_of_time);
   tcase_add_test (tc, held_while_inactive);
