@@ -196,6 +196,16 @@ leave (GstCudaConvolveBase *base)
   gst_cuda_convolve_detections_leave (GST_CUDA_CONVOLVE (base)->detections);
 }
 
+/*
+ * Whether the frame may be changed in place. A writable buffer may have memory that other buffers share: mapped for
+ * writing, GStreamer would copy that into memory that is allocated anew, where an output has memory of a pool.
+ */
+static gboolean
+is_ours (GstBuffer *frame)
+{
+  return gst_buffer_is_writable (frame) && gst_buffer_is_all_memory_writable (frame);
+}
+
 /* Finds the regions of the frame, and so what the frame needs. */
 static GstCudaConvolveNeed
 look (GstCudaConvolveBase *base, GstBuffer *input)
@@ -214,7 +224,7 @@ look (GstCudaConvolveBase *base, GstBuffer *input)
     return GST_CUDA_CONVOLVE_NEEDS_OUTPUT;
   if (!any)
     return GST_CUDA_CONVOLVE_NEEDS_NO_WORK;
-  return gst_buffer_is_writable (input) ? GST_CUDA_CONVOLVE_NEEDS_NOTHING : GST_CUDA_CONVOLVE_NEEDS_OUTPUT;
+  return is_ours (input) ? GST_CUDA_CONVOLVE_NEEDS_NOTHING : GST_CUDA_CONVOLVE_NEEDS_OUTPUT;
 }
 
 /* The regions are new where the search for an output led to new caps. */

@@ -3,8 +3,8 @@
  * Batches of convolve_region.h on a CUDA device against the same batches on the host: check_batch [SEED [CASES]]. Masks are
  * of integers, so that both give the same bytes. Exit 77 where there is no device.
  *
- * A case has up to 40 effects of all kinds in one or two pictures, in boxes that lie over each other, and sometimes two
- * iterations. Pictures lie in memory of exactly their size, and all bytes are compared.
+ * A case has up to 40 effects of all kinds in one or two pictures, in boxes that lie over each other or apart, and sometimes
+ * two iterations. Pictures lie in memory of exactly their size, and all bytes are compared.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,6 +35,7 @@ typedef struct
   ConvolveBoundary boundary;
   ConvolveMask masks[N_PLANS];
 
+  bool apart; /* no effect lies over another, so that a device may blend them in at once */
   int n_works;
   struct
   {
@@ -98,6 +99,17 @@ make_mask (Case *c, ConvolveMask *mask)
     sum += mask->taps[i];
   }
   mask->divisor = sum > 0 ? sum : 1;
+}
+
+/* In a cell of its own, of a grid of 7 x 7. */
+static ConvolveRect
+rect_in_cell (Case *c, int i)
+{
+  int width = c->width / 7, height = c->height / 7;
+  int x = check_random_range (&c->random, 0, width - 1), y = check_random_range (&c->random, 0, height - 1);
+
+  return (ConvolveRect){ i % 7 * width + x, i / 7 * height + y, check_random_range (&c->random, 1, width - x),
+    check_random_range (&c->random, 1, height - y) };
 }
 
 /* Small ones in large pictures: there many boxes of one mask are gathered in an atlas. */
@@ -184,10 +196,13 @@ make_works (Case *c)
   CheckRandom *random = &c->random;
   int kinds = check_random_one_in (random, 2) ? 1 : N_PLANS + 3; /* of one mask, or of all kinds */
 
+  c->apart = c->width >= 7 && c->height >= 7 && check_random_one_in (random, 2);
+
   c->n_works = check_random_range (random, 1, check_random_one_in (random, 2) ? 4 : MOST_WORKS);
   for (int i = 0; i < c->n_works; i++) {
-    c->works[i].region = random_rect (c);
-    c->works[i].kind = check_random_range (random, 0, kinds - 1);
+    c->works[i].region = c->apart ? rect_in_cell (c, i) : random_rect (c);
+    c->works[i].kind =
+        c->apart ? check_random_range (random, N_PLANS, N_PLANS + 2) : check_random_range (random, 0, kinds - 1);
     make_blur (c, &c->works[i].blur);
     c->works[i].blocks = (ConvolveBlocks){ .x = check_random_range (random, -40, 40),
       .y = check_random_range (random, -40, 40),
@@ -200,6 +215,12 @@ make_works (Case *c)
     for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
       c->works[i].values[k] = check_random_range (random, 0, (1 << c->pixel.depth) - 1);
     make_area (c, &c->works[i].area, c->works[i].boxes);
+    if (c->apart) {
+      c->works[i].area.count = c->works[i].area.count % 4;
+      c->works[i].blocks.x_step = c->works[i].area.x_step;
+      c->works[i].blocks.y_step = c->works[i].area.y_step;
+      c->works[i].blocks.size = c->works[i].blocks.size % 6 + 1;
+    }
     make_polygons (c, i);
     c->works[i].memory = c->memory;
     c->memory += ((size_t) c->works[i].region.width * c->works[i].region.height * c->pixel.stride + 15) / 16 * 16;

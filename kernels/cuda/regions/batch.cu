@@ -175,11 +175,15 @@ send_tables (ConvolveDevice *device, Loaded *loaded, size_t offsets[CONVOLVE_N_T
 
 /* --- launches --- */
 
-/* A kernel for each size of its parameters, and its tables, of which the last one has the tiles. */
+/*
+ * A kernel for each size of its parameters, and its tables. The last one has the tiles, or the jobs of an effect, whose
+ * tiles are counted in the member of ConvolveTables at `tiles`.
+ */
 struct BatchKernel
 {
   const void *kernels[4];
   unsigned threads;
+  size_t tiles; /* 0 for a table of tiles */
   int n_tables;
   ConvolveTableName tables[CONVOLVE_MOST_TABLES];
 };
@@ -192,28 +196,35 @@ struct BatchKernel
 static_assert (sizeof (ConvolveTableParameters<MANY_PARAMETERS>) <= CONVOLVE_PARAMETER_BYTES,
     "the tables fit into the parameters");
 
+#define EFFECT(name, tiles) KERNELS (convolve_##name##_tiles), CONVOLVE_BATCH_THREADS, offsetof (ConvolveTables, tiles)
+#define EFFECT_TABLES CONVOLVE_TABLE_SOURCES, CONVOLVE_TABLE_EFFECT_BOXES
+
 static const BatchKernel batch_kernels[] = {
-  { KERNELS (convolve_gather_tiles), CONVOLVE_BATCH_THREADS, 2,
+  { KERNELS (convolve_gather_tiles), CONVOLVE_BATCH_THREADS, 0, 2,
       { CONVOLVE_TABLE_GATHER_JOBS, CONVOLVE_TABLE_GATHER_TILES } },
-  { KERNELS (convolve_take_tiles), CONVOLVE_BATCH_THREADS, 2, { CONVOLVE_TABLE_TAKE_JOBS, CONVOLVE_TABLE_TAKE_TILES } },
-  { KERNELS (convolve_shrink_tiles), CONVOLVE_BATCH_THREADS, 2,
-      { CONVOLVE_TABLE_BLUR_JOBS, CONVOLVE_TABLE_SHRINK_TILES } },
-  { KERNELS (convolve_blur_tiles), CONVOLVE_BATCH_THREADS, 2, { CONVOLVE_TABLE_BLUR_JOBS, CONVOLVE_TABLE_BLUR_TILES } },
-  { KERNELS (convolve_pixelate_tiles), CONVOLVE_BATCH_THREADS, 2,
-      { CONVOLVE_TABLE_PIXELATE_JOBS, CONVOLVE_TABLE_PIXELATE_TILES } },
-  { KERNELS (convolve_fill_tiles), CONVOLVE_BATCH_THREADS, 2, { CONVOLVE_TABLE_FILL_JOBS, CONVOLVE_TABLE_FILL_TILES } },
-  { KERNELS (convolve_blend_tiles), CONVOLVE_BLEND_THREADS, 5,
+  { KERNELS (convolve_take_tiles), CONVOLVE_BATCH_THREADS, 0, 2,
+      { CONVOLVE_TABLE_TAKE_JOBS, CONVOLVE_TABLE_TAKE_TILES } },
+  { EFFECT (shrink, shrink_tiles), 4, { EFFECT_TABLES, CONVOLVE_TABLE_WEIGHTS, CONVOLVE_TABLE_BLUR_JOBS } },
+  { EFFECT (blur, blur_tiles), 4, { EFFECT_TABLES, CONVOLVE_TABLE_WEIGHTS, CONVOLVE_TABLE_BLUR_JOBS } },
+  { EFFECT (pixelate, pixelate_tiles), 3, { EFFECT_TABLES, CONVOLVE_TABLE_PIXELATE_JOBS } },
+  { EFFECT (fill, fill_tiles), 3, { EFFECT_TABLES, CONVOLVE_TABLE_FILL_JOBS } },
+  { KERNELS (convolve_blend_tiles), CONVOLVE_BLEND_THREADS, 0, 5,
       { CONVOLVE_TABLE_TARGETS, CONVOLVE_TABLE_BLEND_JOBS, CONVOLVE_TABLE_BOXES, CONVOLVE_TABLE_COVERS,
           CONVOLVE_TABLE_BLEND_TILES } },
-  { KERNELS (convolve_blend_shapes), CONVOLVE_BLEND_THREADS, 7,
+  { KERNELS (convolve_blend_shapes), CONVOLVE_BLEND_THREADS, 0, 7,
       { CONVOLVE_TABLE_TARGETS, CONVOLVE_TABLE_BLEND_JOBS, CONVOLVE_TABLE_BOXES, CONVOLVE_TABLE_COVERS,
           CONVOLVE_TABLE_OUTLINES, CONVOLVE_TABLE_CORNERS, CONVOLVE_TABLE_BLEND_TILES } },
 };
 #define N_KERNELS ((int) (sizeof (batch_kernels) / sizeof (batch_kernels[0])))
-#define GATHER 0 /* the first one */
-#define TAKE 1
-#define BLEND (N_KERNELS - 2) /* all between are effects, too */
-#define BLEND_SHAPES (N_KERNELS - 1)
+enum
+{
+  GATHER, /* the first one */
+  TAKE,
+  SHRINK,
+  BLUR, /* the first one that may blend at once, as those up to BLEND may */
+  BLEND = N_KERNELS - 2,
+  BLEND_SHAPES
+};
 
 /* The bytes of a kernel's tables, one behind the other, and where each of them begins. */
 static size_t
@@ -228,6 +239,13 @@ place_tables (const Loaded *loaded, const BatchKernel &kernel, unsigned offsets[
   return end;
 }
 
+/* The elements of its last table. */
+static size_t
+count_last (const Loaded *loaded, const BatchKernel &kernel)
+{
+  return loaded->tables.table[kernel.tables[kernel.n_tables - 1]].count;
+}
+
 /* The tiles of a kernel; of the two that blend one has all, and the other none. */
 static size_t
 count_tiles (const Loaded *loaded, const BatchKernel &kernel)
@@ -236,7 +254,8 @@ count_tiles (const Loaded *loaded, const BatchKernel &kernel)
 
   if (&kernel == &batch_kernels[has_shapes ? BLEND : BLEND_SHAPES])
     return 0;
-  return loaded->tables.table[kernel.tables[kernel.n_tables - 1]].count;
+  return kernel.tiles > 0 ? *(const size_t *) ((const uint8_t *) &loaded->tables + kernel.tiles)
+                          : count_last (loaded, kernel);
 }
 
 /* Whether some kernel's tables are too large for its parameters, so that all tables have to be sent before. */
@@ -287,6 +306,7 @@ launch_kernel (ConvolveDevice *device, const Loaded *loaded, const BatchKernel &
   if (bytes <= MANY_PARAMETERS)
     fill_parameters (loaded, kernel, parameters);
   parameters->sent = loaded->sent;
+  parameters->n_jobs = (int) count_last (loaded, kernel);
   for (int i = 0; i < kernel.n_tables && bytes > MANY_PARAMETERS; i++)
     parameters->offsets[i] = (unsigned) offsets[kernel.tables[i]];
   return convolve_enqueue (device, launch, arguments, "regions", error);
@@ -319,9 +339,9 @@ copy_planes (ConvolveDevice *device, const ConvolveBatch *batch, ConvolveError *
   return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "cannot copy a plane", error);
 }
 
-/* The effects: the convolutions with what is before and behind them, and the others. */
+/* The convolutions, with what is before and behind them. */
 static ConvolveStatus
-launch_effects (ConvolveDevice *device, const Loaded *loaded, const size_t *offsets, ConvolveError *error)
+launch_convolutions (ConvolveDevice *device, const Loaded *loaded, const size_t *offsets, ConvolveError *error)
 {
   const ConvolveBatchRun *runs = (const ConvolveBatchRun *) loaded->tables.runs.elements;
   ConvolveStatus status = launch_kernel (device, loaded, batch_kernels[GATHER], offsets, error);
@@ -331,11 +351,36 @@ launch_effects (ConvolveDevice *device, const Loaded *loaded, const size_t *offs
   /* After an error, too: what is held must not outlive the arena. */
   ConvolveStatus flushed = convolve_flush (device, status == CONVOLVE_OK ? error : NULL);
 
-  if (status == CONVOLVE_OK)
-    status = flushed;
-  for (int i = TAKE; i < BLEND && status == CONVOLVE_OK; i++)
+  return status == CONVOLVE_OK ? flushed : status;
+}
+
+static ConvolveStatus
+launch_kernels (ConvolveDevice *device, const Loaded *loaded, int first, int end, const size_t *offsets,
+    ConvolveError *error)
+{
+  ConvolveStatus status = CONVOLVE_OK;
+
+  for (int i = first; i < end && status == CONVOLVE_OK; i++)
     status = launch_kernel (device, loaded, batch_kernels[i], offsets, error);
   return status;
+}
+
+/*
+ * Everything in the order of the batch: effects, copies, blends. What blends at once comes after the copies, and then
+ * no copy changes what the effects are made from.
+ */
+static ConvolveStatus
+launch_all (ConvolveDevice *device, const ConvolveBatch *batch, const Loaded *loaded, const size_t *offsets,
+    ConvolveError *error)
+{
+  const int behind = loaded->tables.is_blended ? BLUR : BLEND; /* the first kernel after the copies */
+  ConvolveStatus status = launch_convolutions (device, loaded, offsets, error);
+
+  if (status == CONVOLVE_OK)
+    status = launch_kernels (device, loaded, TAKE, behind, offsets, error);
+  if (status == CONVOLVE_OK)
+    status = copy_planes (device, batch, error);
+  return status == CONVOLVE_OK ? launch_kernels (device, loaded, behind, N_KERNELS, offsets, error) : status;
 }
 
 /* Makes the tables, with the atlases in the arena. */
@@ -350,6 +395,7 @@ make_tables (ConvolveDevice *device, Loaded *loaded, const ConvolveBatch *batch,
 
   if (status != CONVOLVE_OK)
     return status;
+  convolve_tables_find_pairs (tables, batch);
   convolve_tables_add_convolutions (tables, batch, loaded->arena);
   convolve_tables_add_blurs (tables, batch, loaded->arena + atlases);
   convolve_tables_add_simple (tables, batch);
@@ -383,11 +429,5 @@ convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error)
   status = make_tables (device, loaded, batch, error);
   if (status == CONVOLVE_OK && needs_sending (loaded))
     status = send_tables (device, loaded, offsets, error);
-  if (status == CONVOLVE_OK)
-    status = launch_effects (device, loaded, offsets, error);
-  if (status == CONVOLVE_OK)
-    status = copy_planes (device, batch, error);
-  for (int i = BLEND; i <= BLEND_SHAPES && status == CONVOLVE_OK; i++)
-    status = launch_kernel (device, loaded, batch_kernels[i], offsets, error);
-  return status;
+  return status == CONVOLVE_OK ? launch_all (device, batch, loaded, offsets, error) : status;
 }

@@ -296,7 +296,8 @@ convolve_tables_add_blends (ConvolveTables *tables, const ConvolveBatch *batch)
     Tiles grid;
     int number = (int) tables->table[CONVOLVE_TABLE_TARGETS].count;
 
-    if (work->kind != CONVOLVE_WORK_BLEND || !add_target (tables, work))
+    if (work->kind != CONVOLVE_WORK_BLEND || convolve_tables_is_paired (tables, batch, work)
+        || !add_target (tables, work))
       continue;
     grid = grid_of_target (batch, i, (const ConvolveTarget *) tables->table[CONVOLVE_TABLE_TARGETS].elements + number);
     if (!clear_grid (tables, grid))

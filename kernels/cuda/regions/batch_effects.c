@@ -7,8 +7,6 @@
 
 #define ALIGNMENT 256 /* bytes, of each shrunk picture */
 
-/* --- blurs --- */
-
 static bool
 has_c (const ConvolveBlur *blur)
 {
@@ -36,59 +34,132 @@ convolve_tables_plan_blurs (const ConvolveBatch *batch)
   return bytes;
 }
 
-/* The last pixel of b in a tile is the first one of the next tile, where samples lie between two. */
-static void
-add_blur_tiles (ConvolveTables *tables, const ConvolveBlurJob *job, int number)
-{
-  int step = job->bits > 0 ? job->tile - 1 : job->tile, last = job->bits > 0 ? 1 : 0;
-  const ConvolveRect *result = &job->result;
-  int columns = (result->width - last + step - 1) / step, rows = (result->height - last + step - 1) / step;
-  ConvolvePixel pixel = job->pixel;
-  ConvolveBlurTile *tile = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_BLUR_TILES], sizeof (*tile),
-      (size_t) columns * rows * pixel.samples);
-  int x = result->x, y = result->y;
+/* Beyond so many sources, a plane may be in the table twice. */
+#define MOST_COMPARED 16
 
-  for (int i = 0; i < rows && tile; i++)
-    for (int k = 0; k < columns; k++)
-      for (int sample = 0; sample < pixel.samples; sample++)
-        *tile++ = (ConvolveBlurTile){ number, sample, x + k * step, y + i * step };
+static int
+add_source (ConvolveTables *tables, const ConvolveWork *work)
+{
+  ConvolveTable *table = &tables->table[CONVOLVE_TABLE_SOURCES];
+  const ConvolvePlane *plane = &work->plane;
+  ConvolveSource source, *added;
+
+  memset (&source, 0, sizeof (source)); /* with the padding, which is compared, too */
+  source.pixel = work->pixel;
+  source.data = plane->source;
+  source.stride = plane->source_stride;
+  source.width = plane->width;
+  source.height = plane->height;
+  for (size_t i = table->count; i > 0 && i + MOST_COMPARED > table->count; i--)
+    if (memcmp ((const ConvolveSource *) table->elements + i - 1, &source, sizeof (source)) == 0)
+      return (int) i - 1;
+  added = convolve_table_extend (tables, table, sizeof (*added), 1);
+  if (added)
+    *added = source;
+  return (int) table->count - 1;
 }
 
+/* Adds the boxes of a blend to the effect's table, and lets the effect write to the picture. */
 static void
-add_blur (ConvolveTables *tables, const ConvolveWork *work, uint8_t *c)
+blend_at_once (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork *blend, ConvolveEffect *effect)
+{
+  ConvolveTable *table = &tables->table[CONVOLVE_TABLE_EFFECT_BOXES];
+  ConvolveExtras extras;
+  ConvolveArea area = convolve_batch_area (batch, blend, &extras);
+  ConvolveRect *boxes;
+
+  effect->first_box = (int) table->count;
+  effect->n_boxes = area.count;
+  effect->shape = (uint8_t) area.shape;
+  effect->feather = (uint8_t) area.feather;
+  effect->x_step = (uint8_t) area.x_step;
+  effect->y_step = (uint8_t) area.y_step;
+  effect->outside = area.outside;
+  effect->is_blended = true;
+  effect->destination = blend->plane.destination;
+  effect->destination_stride = blend->plane.destination_stride;
+  boxes = convolve_table_extend (tables, table, sizeof (*boxes), (size_t) area.count);
+  if (boxes && area.count > 0)
+    memcpy (boxes, area.boxes, (size_t) area.count * sizeof (*boxes));
+}
+
+/* Fills what all effects have, for a job of `columns` x `rows` tiles, of which *tiles were there before. */
+static void
+init_effect (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork *work, int columns, size_t count,
+    size_t *tiles, ConvolveEffect *effect)
+{
+  const ConvolveWork *blend = convolve_tables_blend_of (tables, batch, work);
+
+  effect->first_tile = (int) *tiles;
+  effect->columns = columns;
+  effect->source = add_source (tables, work);
+  effect->destination = work->plane.destination;
+  effect->destination_stride = work->plane.destination_stride;
+  effect->region = work->plane.region;
+  if (blend)
+    blend_at_once (tables, batch, blend, effect);
+  *tiles += count;
+}
+
+static int
+divide_up (int a, int b)
+{
+  return (a + b - 1) / b;
+}
+
+/* --- blurs --- */
+
+/* The number of the blur's weights in their table: blurs are few, and each has many boxes. */
+static int
+add_weights (ConvolveTables *tables, const ConvolveBlur *blur)
+{
+  const ConvolveBlur **blurs = tables->blurs.elements;
+  ConvolveBlurWeights *weights;
+
+  for (size_t i = 0; i < tables->blurs.count; i++)
+    if (blurs[i] == blur)
+      return (int) i;
+  blurs = convolve_table_extend (tables, &tables->blurs, sizeof (*blurs), 1);
+  weights = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_WEIGHTS], sizeof (*weights), 1);
+  if (!blurs || !weights)
+    return 0;
+  *blurs = blur;
+  weights->row_count = blur->width;
+  weights->column_count = blur->height;
+  memcpy (weights->row, blur->row, sizeof (blur->row));
+  memcpy (weights->column, blur->column, sizeof (blur->column));
+  return (int) tables->blurs.count - 1;
+}
+
+/* The last pixel of b in a tile is the first one of the next tile, where samples lie between two. */
+static void
+add_blur (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork *work, uint8_t *c)
 {
   const ConvolveBlur *blur = work->blur.blur;
-  const ConvolvePlane *plane = &work->plane;
-  size_t number = tables->table[CONVOLVE_TABLE_BLUR_JOBS].count;
   ConvolveBlurJob *job = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_BLUR_JOBS], sizeof (*job), 1);
-  bool constant = work->blur.boundary == CONVOLVE_BOUNDARY_CONSTANT;
+  ConvolveRect cell;
+  int step, last, columns, rows;
 
   if (!job)
     return;
-  job->pixel = work->pixel;
-  job->source = plane->source;
-  job->source_stride = plane->source_stride;
-  job->width = plane->width;
-  job->height = plane->height;
-  job->bits = convolve_blur_bits (blur);
-  job->boundary = constant ? CONVOLVE_BOUNDARY_ZERO : work->blur.boundary;
-  memcpy (job->outside, constant ? work->pixel.outside : work->pixel.zero, sizeof (job->outside));
-  job->result = convolve_blur_result (blur, plane);
-  job->cell = convolve_blur_cell (blur, job->result);
+  job->weights = add_weights (tables, blur);
+  job->bits = (uint8_t) convolve_blur_bits (blur);
+  job->tile = (uint8_t) convolve_clamp ((CONVOLVE_BLUR_OUTPUTS >> job->bits) + 1, 2, CONVOLVE_BLUR_TILE);
+  job->outside_is_constant = work->blur.boundary == CONVOLVE_BOUNDARY_CONSTANT;
+  job->boundary = job->outside_is_constant ? CONVOLVE_BOUNDARY_ZERO : work->blur.boundary;
+  job->result = convolve_blur_result (blur, &work->plane);
   job->c = (uint16_t *) c;
-  job->tile = convolve_clamp ((CONVOLVE_BLUR_OUTPUTS >> job->bits) + 1, 2, CONVOLVE_BLUR_TILE);
-  job->destination = plane->destination;
-  job->destination_stride = plane->destination_stride;
-  job->region = plane->region;
-  job->row_count = blur->width;
-  job->column_count = blur->height;
-  memcpy (job->row, blur->row, sizeof (blur->row));
-  memcpy (job->column, blur->column, sizeof (blur->column));
-  add_blur_tiles (tables, job, (int) number);
+  last = job->bits > 0 ? 1 : 0;
+  step = job->tile - last;
+  columns = divide_up (job->result.width - last, step);
+  rows = divide_up (job->result.height - last, step);
+  init_effect (tables, batch, work, columns, (size_t) columns * rows * work->pixel.samples, &tables->blur_tiles,
+      &job->effect);
+  cell = convolve_blur_cell (blur, job->result);
+  job->first_shrink_tile = (int) tables->shrink_tiles;
+  job->shrink_columns = divide_up (cell.width, convolve_shrink_width (job->bits));
   if (has_c (blur))
-    convolve_table_add_tiles (tables, CONVOLVE_TABLE_SHRINK_TILES, number,
-        (ConvolveRect){ 0, 0, job->cell.width, job->cell.height }, convolve_shrink_width (job->bits),
-        convolve_shrink_height (job->bits));
+    tables->shrink_tiles += (size_t) job->shrink_columns * divide_up (cell.height, convolve_shrink_height (job->bits));
 }
 
 void
@@ -96,57 +167,53 @@ convolve_tables_add_blurs (ConvolveTables *tables, const ConvolveBatch *batch, u
 {
   for (size_t i = 0; i < batch->n_works && !tables->failed; i++)
     if (batch->works[i].kind == CONVOLVE_WORK_BLUR) {
-      add_blur (tables, &batch->works[i], arena);
+      add_blur (tables, batch, &batch->works[i], arena);
       arena += bytes_of_c (&batch->works[i]);
     }
 }
 
 /* --- blocks and colours --- */
 
-static void
-add_pixelate (ConvolveTables *tables, const ConvolveWork *work)
+ConvolveRect
+convolve_blocks_around (const ConvolveBlocks *blocks, ConvolveRect region)
 {
-  const ConvolveBlocks *blocks = &work->blocks;
-  const ConvolvePlane *plane = &work->plane;
-  const ConvolveRect *region = &plane->region;
-  size_t number = tables->table[CONVOLVE_TABLE_PIXELATE_JOBS].count;
-  ConvolvePixelateJob *job =
-      convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_PIXELATE_JOBS], sizeof (*job), 1);
-  int left = convolve_floor_div (region->x * blocks->x_step - blocks->x, blocks->size);
-  int right = convolve_floor_div ((region->x + region->width - 1) * blocks->x_step - blocks->x, blocks->size);
-  int top = convolve_floor_div (region->y * blocks->y_step - blocks->y, blocks->size);
-  int bottom = convolve_floor_div ((region->y + region->height - 1) * blocks->y_step - blocks->y, blocks->size);
+  int left = convolve_floor_div (region.x * blocks->x_step - blocks->x, blocks->size);
+  int right = convolve_floor_div ((region.x + region.width - 1) * blocks->x_step - blocks->x, blocks->size);
+  int top = convolve_floor_div (region.y * blocks->y_step - blocks->y, blocks->size);
+  int bottom = convolve_floor_div ((region.y + region.height - 1) * blocks->y_step - blocks->y, blocks->size);
 
-  if (!job)
-    return;
-  job->pixel = work->pixel;
-  job->blocks = *blocks;
-  job->source = plane->source;
-  job->source_stride = plane->source_stride;
-  job->width = plane->width;
-  job->height = plane->height;
-  job->destination = plane->destination;
-  job->destination_stride = plane->destination_stride;
-  job->region = *region;
-  convolve_table_add_tiles (tables, CONVOLVE_TABLE_PIXELATE_TILES, number,
-      (ConvolveRect){ left, top, right - left + 1, bottom - top + 1 }, 1, 1);
+  return (ConvolveRect){ left, top, right - left + 1, bottom - top + 1 };
 }
 
 static void
-add_fill (ConvolveTables *tables, const ConvolveWork *work)
+add_pixelate (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork *work)
 {
-  size_t number = tables->table[CONVOLVE_TABLE_FILL_JOBS].count;
-  ConvolveFillJob *job = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_FILL_JOBS], sizeof (*job), 1);
+  const ConvolveBlocks *blocks = &work->blocks;
+  ConvolvePixelateJob *job =
+      convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_PIXELATE_JOBS], sizeof (*job), 1);
+  ConvolveRect tiles = convolve_blocks_around (blocks, work->plane.region);
 
   if (!job)
     return;
-  job->pixel = work->pixel;
+  job->blocks = *blocks;
+  job->first_column = tiles.x;
+  job->first_row = tiles.y;
+  init_effect (tables, batch, work, tiles.width, (size_t) tiles.width * tiles.height, &tables->pixelate_tiles,
+      &job->effect);
+}
+
+static void
+add_fill (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork *work)
+{
+  ConvolveFillJob *job = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_FILL_JOBS], sizeof (*job), 1);
+  const ConvolveRect *region = &work->plane.region;
+  const int columns = divide_up (region->width, CONVOLVE_TILE_WIDTH);
+
+  if (!job)
+    return;
   memcpy (job->values, work->values, sizeof (job->values));
-  job->destination = work->plane.destination;
-  job->destination_stride = work->plane.destination_stride;
-  job->region = work->plane.region;
-  convolve_table_add_tiles (tables, CONVOLVE_TABLE_FILL_TILES, number, work->plane.region, CONVOLVE_TILE_WIDTH,
-      CONVOLVE_TILE_HEIGHT);
+  init_effect (tables, batch, work, columns, (size_t) columns * divide_up (region->height, CONVOLVE_TILE_HEIGHT),
+      &tables->fill_tiles, &job->effect);
 }
 
 void
@@ -155,10 +222,10 @@ convolve_tables_add_simple (ConvolveTables *tables, const ConvolveBatch *batch)
   for (size_t i = 0; i < batch->n_works && !tables->failed; i++)
     switch (batch->works[i].kind) {
       case CONVOLVE_WORK_PIXELATE:
-        add_pixelate (tables, &batch->works[i]);
+        add_pixelate (tables, batch, &batch->works[i]);
         break;
       case CONVOLVE_WORK_FILL:
-        add_fill (tables, &batch->works[i]);
+        add_fill (tables, batch, &batch->works[i]);
         break;
       case CONVOLVE_WORK_CONVOLVE:
       case CONVOLVE_WORK_BLUR:

@@ -20,6 +20,7 @@ template <int SPACE>
 struct ConvolveTableParameters
 {
   const uint8_t *sent;
+  int n_jobs;                             /* in the last table, of kernels that find their tiles */
   unsigned offsets[CONVOLVE_MOST_TABLES]; /* bytes */
   alignas (16) uint8_t bytes[SPACE];
 
@@ -112,17 +113,143 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
       convolve_write_sample (&job.pixel, to + k * size, convolve_read_sample (&job.pixel, from + k * size));
 }
 
+/* --- effects --- */
+
+/*
+ * The job that a tile belongs to: the last one that begins at or before it. first () gives the number of a job's first
+ * tile.
+ */
+template <typename First>
+static __device__ __forceinline__ int
+convolve_find_job (int jobs, First first)
+{
+  int from = 0, to = jobs;
+
+  while (to - from > 1) {
+    int middle = (from + to) / 2;
+
+    *(first (middle) <= (int) blockIdx.x ? &from : &to) = middle;
+  }
+  return from;
+}
+
+/* Column and row of this block's tile among those of its job. */
+static __device__ __forceinline__ int2
+convolve_tile_of_job (int first_tile, int columns)
+{
+  int number = (int) blockIdx.x - first_tile;
+
+  return make_int2 (number % columns, number / columns);
+}
+
+static __device__ __forceinline__ uint8_t *
+convolve_place_of (const ConvolveEffect &effect, const ConvolvePixel &pixel, int x, int y)
+{
+  return effect.destination + y * effect.destination_stride + (int64_t) x * pixel.stride;
+}
+
+/* Whether a pixel has a luma pixel in the box; with outside set, whether all of its luma pixels are there. */
+static __device__ __forceinline__ bool
+convolve_box_has (const ConvolveArea &area, const ConvolveRect &box, int x, int y)
+{
+  int left = x * area.x_step, right = left + area.x_step, top = y * area.y_step, bottom = top + area.y_step;
+
+  if (area.outside)
+    return left >= box.x && top >= box.y && right <= box.x + box.width && bottom <= box.y + box.height;
+  return right > box.x && bottom > box.y && left < box.x + box.width && top < box.y + box.height;
+}
+
+/* convolve_box_weight () as a call, because its square roots take many registers, and few pixels need them. */
+static __device__ __noinline__ int
+convolve_soft_weight (const ConvolveArea &area, const ConvolveRect &box, int x, int y)
+{
+  return convolve_box_weight (&area, box, x, y);
+}
+
+/* convolve_area_weight () with these boxes. */
+static __device__ __forceinline__ int
+convolve_boxes_weight (const ConvolveArea &area, const ConvolveRect *boxes, int n_boxes, int x, int y)
+{
+  const bool hard = area.shape == CONVOLVE_SHAPE_RECTANGLE && area.feather == 0;
+  int most = 0;
+
+  for (int i = 0; i < n_boxes && most < CONVOLVE_WHOLE_WEIGHT; i++)
+    most = max (most,
+        hard ? (convolve_box_has (area, boxes[i], x, y) ? CONVOLVE_WHOLE_WEIGHT : 0)
+             : convolve_soft_weight (area, boxes[i], x, y));
+  return area.outside ? CONVOLVE_WHOLE_WEIGHT - most : most;
+}
+
+/* The weight with which an effect is written at once; the whole one where it is blended in later. */
+static __device__ __forceinline__ int
+convolve_effect_weight (const ConvolveEffect &effect, const ConvolveRect *boxes, int x, int y)
+{
+  if (!effect.is_blended)
+    return CONVOLVE_WHOLE_WEIGHT;
+  const ConvolveArea area = { NULL, effect.n_boxes, (ConvolveShape) effect.shape, effect.feather, effect.outside,
+    effect.x_step, effect.y_step, NULL };
+
+  return convolve_boxes_weight (area, boxes + effect.first_box, effect.n_boxes, x, y);
+}
+
+/* Writes an effect's sample with a weight above 0. */
+static __device__ __forceinline__ void
+convolve_put_sample (const ConvolvePixel &pixel, uint8_t *to, int value, int weight)
+{
+  convolve_write_sample (&pixel, to,
+      weight < CONVOLVE_WHOLE_WEIGHT ? convolve_blend_values (value, convolve_read_sample (&pixel, to), weight)
+                                     : value);
+}
+
+/* Writes the samples of pixel x, y, where it has a weight. */
+static __device__ __forceinline__ void
+convolve_put_pixel (const ConvolveEffect &effect, const ConvolvePixel &pixel, const ConvolveRect *boxes, int x, int y,
+    const int (&values)[CONVOLVE_MAX_SAMPLES])
+{
+  const int size = convolve_bytes_of_sample (pixel), weight = convolve_effect_weight (effect, boxes, x, y);
+  uint8_t *to = convolve_place_of (effect, pixel, x, y);
+
+  if (weight == 0)
+    return;
+#pragma unroll
+  for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
+    if (k < pixel.samples && pixel.select >> k & 1)
+      convolve_put_sample (pixel, to + k * size, values[k], weight);
+}
+
 /* --- blurs --- */
 
-/* Copies a job to the memory that a block shares; all threads of the block call it. */
-template <typename Job>
+/* Copies a value to the memory that a block shares; all threads of the block call it, and then wait. */
+template <typename Value>
 static __device__ __forceinline__ void
-convolve_share (Job &shared, const Job &job)
+convolve_share (Value &shared, const Value &value)
 {
-  static_assert (sizeof (Job) % 4 == 0, "a job is whole words");
+  static_assert (sizeof (Value) % 4 == 0, "a value is whole words");
 
-  for (int n = threadIdx.x; n < (int) sizeof (Job) / 4; n += blockDim.x)
-    ((unsigned *) &shared)[n] = ((const unsigned *) &job)[n];
+  for (int n = threadIdx.x; n < (int) sizeof (Value) / 4; n += blockDim.x)
+    ((unsigned *) &shared)[n] = ((const unsigned *) &value)[n];
+}
+
+/* A blur as a block shares it. */
+struct ConvolveBlurWork
+{
+  ConvolveBlurJob job;
+  ConvolveSource source;
+  ConvolveRect cell; /* of c */
+};
+
+/* The tables of blurs: the sources, the boxes of effects, the weights and the jobs. */
+template <typename Tables>
+static __device__ __forceinline__ void
+convolve_share_work (ConvolveBlurWork &work, const Tables &tables, int number)
+{
+  const ConvolveBlurJob &job = tables.template table<ConvolveBlurJob> (3)[number];
+  const ConvolveBlurWeights &weights = tables.template table<ConvolveBlurWeights> (2)[job.weights];
+
+  convolve_share (work.job, job);
+  convolve_share (work.source, tables.template table<ConvolveSource> (0)[job.effect.source]);
+  if (threadIdx.x == 0)
+    work.cell = convolve_widen (job.result, weights.row_count / 2, weights.column_count / 2);
   __syncthreads ();
 }
 
@@ -136,26 +263,29 @@ convolve_index (ConvolveBoundary boundary, int i, int n)
 /* Sample k of pixel x, y, of type T; the level where x or y is below 0. */
 template <typename T>
 static __device__ __forceinline__ unsigned
-convolve_sample_at (const ConvolveBlurJob &job, int x, int y, int k)
+convolve_sample_at (const ConvolveBlurWork &work, int x, int y, int k)
 {
-  if (x < 0 || y < 0)
-    return job.outside[k];
-  const uint8_t *at = convolve_source_of (job, x, y) + k * sizeof (T);
+  const ConvolveSource &source = work.source;
 
-  return sizeof (T) == 1 ? *at : convolve_read_sample (&job.pixel, at);
+  if (x < 0 || y < 0)
+    return work.job.outside_is_constant ? source.pixel.outside[k] : source.pixel.zero[k];
+  const uint8_t *at = source.data + y * source.stride + (int64_t) x * source.pixel.stride + k * sizeof (T);
+
+  return sizeof (T) == 1 ? *at : convolve_read_sample (&source.pixel, at);
 }
 
 /* The sum of sample k of row v of the picture, `count` pixels from column left on. */
 template <typename T>
 static __device__ __forceinline__ unsigned
-convolve_sum_line (const ConvolveBlurJob &job, int left, int v, int count, int k)
+convolve_sum_line (const ConvolveBlurWork &work, int left, int v, int count, int k)
 {
-  const int row = convolve_index (job.boundary, v, job.height);
+  const ConvolveBoundary boundary = (ConvolveBoundary) work.job.boundary;
+  const int row = convolve_index (boundary, v, work.source.height);
   unsigned sum = 0;
 
 #pragma unroll 4
   for (int u = left; u < left + count; u++)
-    sum += convolve_sample_at<T> (job, convolve_index (job.boundary, u, job.width), row, k);
+    sum += convolve_sample_at<T> (work, convolve_index (boundary, u, work.source.width), row, k);
   return sum;
 }
 
@@ -165,21 +295,23 @@ convolve_sum_line (const ConvolveBlurJob &job, int left, int v, int count, int k
  */
 template <typename T>
 static __device__ __forceinline__ void
-convolve_shrink_pixel (const ConvolveBlurJob &job, int i, int j, int lane, int lanes)
+convolve_shrink_pixel (const ConvolveBlurWork &work, int i, int j, int lane, int lanes)
 {
-  const int bits = job.bits, factor = 1 << bits;
-  const int left = (job.cell.x + i) * factor, top = (job.cell.y + j) * factor;
-  const bool inside = i < job.cell.width && j < job.cell.height;
+  const ConvolveRect &cell = work.cell;
+  const int bits = work.job.bits, factor = 1 << bits;
+  const int left = (cell.x + i) * factor, top = (cell.y + j) * factor;
+  const bool inside = i < cell.width && j < cell.height;
 
-  for (int k = 0; k < job.pixel.samples; k++) {
+  for (int k = 0; k < work.source.pixel.samples; k++) {
     unsigned sum = 0;
 
     for (int v = lane; v < factor && inside; v += lanes)
-      sum += convolve_sum_line<T> (job, left, top + v, factor, k);
+      sum += convolve_sum_line<T> (work, left, top + v, factor, k);
     for (int step = lanes / 2; step > 0; step /= 2)
       sum += __shfl_xor_sync (0xffffffff, sum, step);
     if (lane == 0 && inside)
-      job.c[((int64_t) k * job.cell.height + j) * job.cell.width + i] = convolve_blur_mean (sum, bits, job.pixel.depth);
+      work.job.c[((int64_t) k * cell.height + j) * cell.width + i] =
+          convolve_blur_mean (sum, bits, work.source.pixel.depth);
   }
 }
 
@@ -187,19 +319,21 @@ template <int SPACE>
 static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
     convolve_shrink_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
 {
-  __shared__ ConvolveBlurJob job;
+  __shared__ ConvolveBlurWork work;
+  const ConvolveBlurJob *jobs = tables.template table<ConvolveBlurJob> (3);
 
   convolve_wait ();
-  const ConvolveTile tile = tables.template table<ConvolveTile> (1)[blockIdx.x];
-
-  convolve_share (job, tables.template table<ConvolveBlurJob> (0)[tile.job]);
-  const int lanes = convolve_shrink_lanes (job.bits), width = convolve_shrink_width (job.bits);
+  convolve_share_work (work, tables,
+      convolve_find_job (tables.n_jobs, [&] (int n) { return jobs[n].first_shrink_tile; }));
+  const int bits = work.job.bits, lanes = convolve_shrink_lanes (bits), width = convolve_shrink_width (bits);
+  const int2 tile = convolve_tile_of_job (work.job.first_shrink_tile, work.job.shrink_columns);
   const int pixel = threadIdx.x / lanes, lane = threadIdx.x % lanes;
+  const int x = tile.x * width + pixel % width, y = tile.y * convolve_shrink_height (bits) + pixel / width;
 
-  if (job.pixel.type == CONVOLVE_SAMPLE_U8)
-    convolve_shrink_pixel<uint8_t> (job, tile.x + pixel % width, tile.y + pixel / width, lane, lanes);
+  if (work.source.pixel.type == CONVOLVE_SAMPLE_U8)
+    convolve_shrink_pixel<uint8_t> (work, x, y, lane, lanes);
   else
-    convolve_shrink_pixel<uint16_t> (job, tile.x + pixel % width, tile.y + pixel / width, lane, lanes);
+    convolve_shrink_pixel<uint16_t> (work, x, y, lane, lanes);
 }
 
 #define CONVOLVE_BLUR_SIDE (CONVOLVE_BLUR_TILE + CONVOLVE_MAX_BLUR - 1)
@@ -209,7 +343,8 @@ struct ConvolveBlurShared
 {
   uint16_t c[CONVOLVE_BLUR_SIDE][CONVOLVE_BLUR_SIDE], r[CONVOLVE_BLUR_SIDE][CONVOLVE_BLUR_TILE];
   uint16_t b[CONVOLVE_BLUR_TILE][CONVOLVE_BLUR_TILE];
-  ConvolveBlurJob job;
+  ConvolveBlurWork work;
+  ConvolveBlurWeights weights;
 };
 
 /*
@@ -252,32 +387,35 @@ template <typename T>
 static __device__ __forceinline__ void
 convolve_make_c (int x, int y, int sample, int width, int height, ConvolveBlurShared &shared)
 {
-  const ConvolveBlurJob &job = shared.job;
-  const int shift = 16 - job.pixel.depth;
+  const ConvolveBlurWork &work = shared.work;
+  const ConvolveBoundary boundary = (ConvolveBoundary) work.job.boundary;
+  const int shift = 16 - work.source.pixel.depth;
 
   for (int j = threadIdx.x >> 6; j < height; j += CONVOLVE_BATCH_THREADS >> 6) {
-    const int row = convolve_index (job.boundary, y + j, job.height);
+    const int row = convolve_index (boundary, y + j, work.source.height);
 
     for (int i = threadIdx.x & 63; i < width; i += 64)
-      shared.c[j][i] = convolve_sample_at<T> (job, convolve_index (job.boundary, x + i, job.width), row, sample)
+      shared.c[j][i] = convolve_sample_at<T> (work, convolve_index (boundary, x + i, work.source.width), row, sample)
           << shift;
   }
 }
 
-/* The part of c that a tile needs, of width x height pixels, for all threads of the block. */
+/* The part of c that the tile at pixel x, y of b needs, of width x height pixels, for all threads of the block. */
 static __device__ __forceinline__ void
-convolve_find_c (const ConvolveBlurTile &tile, int width, int height, ConvolveBlurShared &shared)
+convolve_find_c (int x, int y, int sample, int width, int height, ConvolveBlurShared &shared)
 {
-  const ConvolveBlurJob &job = shared.job;
-  const int x = tile.x - job.result.x, y = tile.y - job.result.y;
+  const ConvolveBlurWork &work = shared.work;
+  const ConvolveRect &cell = work.cell;
 
-  if (job.bits > 0)
-    convolve_load_c (job.c + ((int64_t) tile.sample * job.cell.height + y) * job.cell.width + x, job.cell.width, width,
-        height, shared);
-  else if (job.pixel.type == CONVOLVE_SAMPLE_U8)
-    convolve_make_c<uint8_t> (job.cell.x + x, job.cell.y + y, tile.sample, width, height, shared);
+  x -= work.job.result.x;
+  y -= work.job.result.y;
+  if (work.job.bits > 0)
+    convolve_load_c (work.job.c + ((int64_t) sample * cell.height + y) * cell.width + x, cell.width, width, height,
+        shared);
+  else if (work.source.pixel.type == CONVOLVE_SAMPLE_U8)
+    convolve_make_c<uint8_t> (cell.x + x, cell.y + y, sample, width, height, shared);
   else
-    convolve_make_c<uint16_t> (job.cell.x + x, job.cell.y + y, tile.sample, width, height, shared);
+    convolve_make_c<uint16_t> (cell.x + x, cell.y + y, sample, width, height, shared);
   __syncthreads ();
 }
 
@@ -298,14 +436,15 @@ template <int BITS>
 static __device__ __forceinline__ void
 convolve_blur_tile (int width, int height, ConvolveBlurShared &shared)
 {
-  const ConvolveBlurJob &job = shared.job;
-  const int row_count = job.row_count, column_count = job.column_count, depth = job.pixel.depth;
+  const ConvolveBlurWeights &weights = shared.weights;
+  const int row_count = weights.row_count, column_count = weights.column_count;
+  const int depth = shared.work.source.pixel.depth;
 
   convolve_for_all<BITS> (width, height + column_count - 1, [&] (int i, int j) {
-    shared.r[j][i] = convolve_blur_round (convolve_weigh (job.row, &shared.c[j][i], 1, row_count));
+    shared.r[j][i] = convolve_blur_round (convolve_weigh (weights.row, &shared.c[j][i], 1, row_count));
   });
   convolve_for_all<BITS> (width, height, [&] (int i, int j) {
-    const unsigned sum = convolve_weigh (job.column, &shared.r[j][i], CONVOLVE_BLUR_TILE, column_count);
+    const unsigned sum = convolve_weigh (weights.column, &shared.r[j][i], CONVOLVE_BLUR_TILE, column_count);
 
     shared.b[j][i] = convolve_blur_coarse (convolve_blur_round (sum), depth);
   });
@@ -317,19 +456,30 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
     convolve_blur_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
 {
   __shared__ ConvolveBlurShared shared;
-  const ConvolveBlurJob &job = shared.job;
+  const ConvolveBlurJob *jobs = tables.template table<ConvolveBlurJob> (3);
+  const ConvolveBlurJob &job = shared.work.job;
+  const ConvolvePixel &pixel = shared.work.source.pixel;
 
   convolve_wait ();
-  const ConvolveBlurTile tile = tables.template table<ConvolveBlurTile> (1)[blockIdx.x];
+  const int number = convolve_find_job (tables.n_jobs, [&] (int n) { return jobs[n].effect.first_tile; });
 
-  convolve_share (shared.job, tables.template table<ConvolveBlurJob> (0)[tile.job]);
-  if (!(job.pixel.select >> tile.sample & 1))
+  convolve_share (shared.weights, tables.template table<ConvolveBlurWeights> (2)[jobs[number].weights]);
+  convolve_share_work (shared.work, tables, number);
+  const ConvolveEffect &effect = job.effect;
+  const ConvolveRect &region = effect.region;
+  const int bits = job.bits, last = bits > 0 ? 1 : 0, depth = pixel.depth;
+  const int2 tile = convolve_tile_of_job (effect.first_tile, effect.columns * pixel.samples);
+  const int sample = tile.x % pixel.samples;
+  const int x = job.result.x + tile.x / pixel.samples * (job.tile - last);
+  const int y = job.result.y + tile.y * (job.tile - last);
+
+  if (!(pixel.select >> sample & 1))
     return;
-  const int bits = job.bits, last = bits > 0 ? 1 : 0, depth = job.pixel.depth;
-  const int width = min (job.tile, job.result.x + job.result.width - tile.x);
-  const int height = min (job.tile, job.result.y + job.result.height - tile.y);
+  const int width = min (job.tile, job.result.x + job.result.width - x);
+  const int height = min (job.tile, job.result.y + job.result.height - y);
 
-  convolve_find_c (tile, width + job.row_count - 1, height + job.column_count - 1, shared);
+  convolve_find_c (x, y, sample, width + shared.weights.row_count - 1, height + shared.weights.column_count - 1,
+      shared);
   if (job.tile > 16)
     convolve_blur_tile<5> (width, height, shared);
   else if (job.tile > 8)
@@ -337,23 +487,29 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   else
     convolve_blur_tile<3> (width, height, shared);
   const int factor = 1 << bits, half = factor / 2;
-  const int left = max (tile.x * factor + half, job.region.x), top = max (tile.y * factor + half, job.region.y);
-  const int right = min ((tile.x + width - last) * factor + half, job.region.x + job.region.width);
-  const int bottom = min ((tile.y + height - last) * factor + half, job.region.y + job.region.height);
-  const int offset = tile.sample * convolve_bytes_of_sample (job.pixel);
+  const int left = max (x * factor + half, region.x), top = max (y * factor + half, region.y);
+  const int right = min ((x + width - last) * factor + half, region.x + region.width);
+  const int bottom = min ((y + height - last) * factor + half, region.y + region.height);
+  const int offset = sample * convolve_bytes_of_sample (pixel);
+  const ConvolveRect *boxes = tables.template table<ConvolveRect> (1);
 
   if (left >= right || top >= bottom)
     return;
   convolve_for_all<5> (right - left, bottom - top, [&] (int i, int j) {
+    const int weight = convolve_effect_weight (effect, boxes, left + i, top + j);
+
+    if (weight == 0)
+      return;
     ConvolveNeighbours across = convolve_find_neighbours (left + i, bits);
     ConvolveNeighbours down = convolve_find_neighbours (top + j, bits);
-    const uint16_t *at = &shared.b[down.first - tile.y][across.first - tile.x];
+    const uint16_t *at = &shared.b[down.first - y][across.first - x];
     const uint16_t *below = at + last * CONVOLVE_BLUR_TILE;
     unsigned above_between = convolve_blur_between (at[0], below[0], down.weight, bits);
     unsigned next_between = convolve_blur_between (at[last], below[last], down.weight, bits);
 
-    convolve_write_sample (&job.pixel, convolve_destination_of (job, left + i, top + j) + offset,
-        convolve_blur_sample (convolve_blur_between (above_between, next_between, across.weight, bits), bits, depth));
+    convolve_put_sample (pixel, convolve_place_of (effect, pixel, left + i, top + j) + offset,
+        convolve_blur_sample (convolve_blur_between (above_between, next_between, across.weight, bits), bits, depth),
+        weight);
   });
 }
 
@@ -383,13 +539,13 @@ convolve_add_threads (unsigned long long *sums)
 
 /* The pixels of block `column`, `row` that lie in the picture. */
 static __device__ __forceinline__ ConvolveRect
-convolve_block_rect (const ConvolvePixelateJob &job, int column, int row)
+convolve_block_rect (const ConvolvePixelateJob &job, const ConvolveSource &source, int column, int row)
 {
   const ConvolveBlocks &blocks = job.blocks;
-  int left = convolve_clamp (convolve_block_start (blocks.x, blocks.size, blocks.x_step, column), 0, job.width);
-  int right = convolve_clamp (convolve_block_start (blocks.x, blocks.size, blocks.x_step, column + 1), 0, job.width);
-  int top = convolve_clamp (convolve_block_start (blocks.y, blocks.size, blocks.y_step, row), 0, job.height);
-  int bottom = convolve_clamp (convolve_block_start (blocks.y, blocks.size, blocks.y_step, row + 1), 0, job.height);
+  int left = convolve_clamp (convolve_block_start (blocks.x, blocks.size, blocks.x_step, column), 0, source.width);
+  int right = convolve_clamp (convolve_block_start (blocks.x, blocks.size, blocks.x_step, column + 1), 0, source.width);
+  int top = convolve_clamp (convolve_block_start (blocks.y, blocks.size, blocks.y_step, row), 0, source.height);
+  int bottom = convolve_clamp (convolve_block_start (blocks.y, blocks.size, blocks.y_step, row + 1), 0, source.height);
   ConvolveRect rect = { left, top, right - left, bottom - top };
 
   return rect;
@@ -402,63 +558,77 @@ convolve_noisy_mean (const ConvolveBlocks &blocks, int column, int row, int k, i
   return convolve_add_noise (&blocks, column, row, k, mean, depth);
 }
 
+/* Calls work (x, y) for all pixels of a rectangle, in the threads of a block. */
+template <typename Work>
+static __device__ __forceinline__ void
+convolve_for_rect (const ConvolveRect &rect, Work work)
+{
+  for (int y = rect.y + threadIdx.x / 32; y < rect.y + rect.height; y += CONVOLVE_BATCH_THREADS / 32)
+    for (int x = rect.x + threadIdx.x % 32; x < rect.x + rect.width; x += 32)
+      work (x, y);
+}
+
 template <int SPACE>
 static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
     convolve_pixelate_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
 {
+  const ConvolvePixelateJob *jobs = tables.template table<ConvolvePixelateJob> (2);
+
   convolve_wait ();
-  const ConvolveTile tile = tables.template table<ConvolveTile> (1)[blockIdx.x];
-  const ConvolvePixelateJob &job = tables.template table<ConvolvePixelateJob> (0)[tile.job];
-  ConvolveRect rect = convolve_block_rect (job, tile.x, tile.y);
+  const ConvolvePixelateJob &job =
+      jobs[convolve_find_job (tables.n_jobs, [&] (int n) { return jobs[n].effect.first_tile; })];
+  const ConvolveSource &source = tables.template table<ConvolveSource> (0)[job.effect.source];
+  const ConvolvePixel &pixel = source.pixel;
+  const int2 tile = convolve_tile_of_job (job.effect.first_tile, job.effect.columns);
+  const int column = job.first_column + tile.x, row = job.first_row + tile.y;
+  ConvolveRect rect = convolve_block_rect (job, source, column, row);
   unsigned long long sums[CONVOLVE_MAX_SAMPLES] = { 0, 0, 0, 0 };
-  int size = convolve_bytes_of_sample (job.pixel), means[CONVOLVE_MAX_SAMPLES];
+  int size = convolve_bytes_of_sample (pixel), means[CONVOLVE_MAX_SAMPLES];
 
   /* A block between two samples of chroma has no pixel. All threads of the block leave together. */
   if (rect.width == 0 || rect.height == 0)
     return;
-  for (int y = rect.y + threadIdx.x / 32; y < rect.y + rect.height; y += CONVOLVE_BATCH_THREADS / 32)
-    for (int x = rect.x + threadIdx.x % 32; x < rect.x + rect.width; x += 32) {
-      const uint8_t *at = convolve_source_of (job, x, y);
+  convolve_for_rect (rect, [&] (int x, int y) {
+    const uint8_t *at = source.data + y * source.stride + (int64_t) x * pixel.stride;
 
 #pragma unroll
-      for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
-        if (k < job.pixel.samples)
-          sums[k] += convolve_read_sample (&job.pixel, at + k * size);
-    }
+    for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
+      if (k < pixel.samples)
+        sums[k] += convolve_read_sample (&pixel, at + k * size);
+  });
   convolve_add_threads (sums);
 #pragma unroll
   for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
     means[k] = convolve_mean (sums[k], (uint64_t) rect.width * rect.height);
 #pragma unroll
   for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
-    if (job.blocks.noise > 0 && k < job.pixel.samples)
-      means[k] = convolve_noisy_mean (job.blocks, tile.x, tile.y, k, means[k], job.pixel.depth);
-  for (int y = rect.y + threadIdx.x / 32; y < rect.y + rect.height; y += CONVOLVE_BATCH_THREADS / 32)
-    for (int x = rect.x + threadIdx.x % 32; x < rect.x + rect.width; x += 32)
-      if (convolve_is_in (job.region, x, y)) {
-#pragma unroll
-        for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
-          if (k < job.pixel.samples && job.pixel.select >> k & 1)
-            convolve_write_sample (&job.pixel, convolve_destination_of (job, x, y) + k * size, means[k]);
-      }
+    if (job.blocks.noise > 0 && k < pixel.samples)
+      means[k] = convolve_noisy_mean (job.blocks, column, row, k, means[k], pixel.depth);
+  const ConvolveRect *boxes = tables.template table<ConvolveRect> (1);
+
+  convolve_for_rect (rect, [&] (int x, int y) {
+    if (convolve_is_in (job.effect.region, x, y))
+      convolve_put_pixel (job.effect, pixel, boxes, x, y, means);
+  });
 }
 
 template <int SPACE>
 static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
     convolve_fill_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
 {
-  convolve_wait ();
-  const ConvolveTile tile = tables.template table<ConvolveTile> (1)[blockIdx.x];
-  const ConvolveFillJob &job = tables.template table<ConvolveFillJob> (0)[tile.job];
-  int2 at = convolve_pixel_of_thread (tile);
-  int size = convolve_bytes_of_sample (job.pixel);
+  const ConvolveFillJob *jobs = tables.template table<ConvolveFillJob> (2);
 
-  if (!convolve_is_in (job.region, at.x, at.y))
-    return;
-#pragma unroll
-  for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
-    if (k < job.pixel.samples && job.pixel.select >> k & 1)
-      convolve_write_sample (&job.pixel, convolve_destination_of (job, at.x, at.y) + k * size, job.values[k]);
+  convolve_wait ();
+  const ConvolveFillJob &job =
+      jobs[convolve_find_job (tables.n_jobs, [&] (int n) { return jobs[n].effect.first_tile; })];
+  const ConvolveEffect &effect = job.effect;
+  const int2 tile = convolve_tile_of_job (effect.first_tile, effect.columns);
+  const int x = effect.region.x + tile.x * CONVOLVE_TILE_WIDTH + threadIdx.x % CONVOLVE_TILE_WIDTH;
+  const int y = effect.region.y + tile.y * CONVOLVE_TILE_HEIGHT + threadIdx.x / CONVOLVE_TILE_WIDTH;
+
+  if (convolve_is_in (effect.region, x, y))
+    convolve_put_pixel (effect, tables.template table<ConvolveSource> (0)[effect.source].pixel,
+        tables.template table<ConvolveRect> (1), x, y, job.values);
 }
 
 /* --- blending --- */
@@ -475,24 +645,6 @@ struct ConvolveBlendTables
   const ConvolvePoint *corners;
 };
 
-/* Whether a pixel has a luma pixel in the box; with outside set, whether all of its luma pixels are there. */
-static __device__ __forceinline__ bool
-convolve_box_has (const ConvolveArea &area, const ConvolveRect &box, int x, int y)
-{
-  int left = x * area.x_step, right = left + area.x_step, top = y * area.y_step, bottom = top + area.y_step;
-
-  if (area.outside)
-    return left >= box.x && top >= box.y && right <= box.x + box.width && bottom <= box.y + box.height;
-  return right > box.x && bottom > box.y && left < box.x + box.width && top < box.y + box.height;
-}
-
-/* convolve_box_weight () as a call, because its square roots take many registers, and few pixels need them. */
-static __device__ __noinline__ int
-convolve_soft_weight (const ConvolveArea &area, const ConvolveRect &box, int x, int y)
-{
-  return convolve_box_weight (&area, box, x, y);
-}
-
 /* The largest weight of boxes of which some have polygons. */
 static __device__ __forceinline__ int
 convolve_shapes_weight (const ConvolveBlendTables &tables, const ConvolveBlendJob &job, const ConvolveCover &cover,
@@ -508,20 +660,6 @@ convolve_shapes_weight (const ConvolveBlendTables &tables, const ConvolveBlendJo
             ? convolve_corners_weight (&job.area, tables.boxes[i], tables.corners + outline.first, outline, x, y)
             : convolve_box_weight (&job.area, tables.boxes[i], x, y));
   }
-  return job.area.outside ? CONVOLVE_WHOLE_WEIGHT - most : most;
-}
-
-/* convolve_area_weight () with the boxes of one tile, none of which has a polygon. */
-static __device__ __forceinline__ int
-convolve_cover_weight (const ConvolveBlendJob &job, const ConvolveRect *boxes, int n_boxes, int x, int y)
-{
-  const bool hard = job.area.shape == CONVOLVE_SHAPE_RECTANGLE && job.area.feather == 0;
-  int most = 0;
-
-  for (int i = 0; i < n_boxes && most < CONVOLVE_WHOLE_WEIGHT; i++)
-    most = max (most,
-        hard ? (convolve_box_has (job.area, boxes[i], x, y) ? CONVOLVE_WHOLE_WEIGHT : 0)
-             : convolve_soft_weight (job.area, boxes[i], x, y));
   return job.area.outside ? CONVOLVE_WHOLE_WEIGHT - most : most;
 }
 
@@ -546,7 +684,7 @@ convolve_blend_pixel (const ConvolveBlendTables &tables, const ConvolveBlendTile
       continue;
     int weight = SHAPES && job.outlined
         ? convolve_shapes_weight (tables, job, cover, x, y)
-        : convolve_cover_weight (job, tables.boxes + cover.first_box, cover.n_boxes, x, y);
+        : convolve_boxes_weight (job.area, tables.boxes + cover.first_box, cover.n_boxes, x, y);
 
     if (weight == 0)
       continue;

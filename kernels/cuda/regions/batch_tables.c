@@ -6,6 +6,11 @@
 
 #define ALIGNMENT 256 /* bytes, of each table on the device */
 
+/* The lists that stay on the host. */
+#define OTHER_TABLES(tables) \
+  &(tables)->runs, &(tables)->cells, &(tables)->groups, &(tables)->counts, &(tables)->grid, &(tables)->blurs, \
+      &(tables)->pairs, &(tables)->heads, &(tables)->entries
+
 void *
 convolve_table_extend (ConvolveTables *tables, ConvolveTable *table, size_t size, size_t count)
 {
@@ -45,19 +50,20 @@ convolve_table_add_tiles (ConvolveTables *tables, ConvolveTableName name, size_t
 void
 convolve_tables_reset (ConvolveTables *tables)
 {
-  ConvolveTable *others[] = { &tables->runs, &tables->cells, &tables->groups, &tables->counts, &tables->grid };
+  ConvolveTable *others[] = { OTHER_TABLES (tables) };
 
   for (int i = 0; i < CONVOLVE_N_TABLES; i++)
     tables->table[i].count = 0;
   for (size_t i = 0; i < sizeof (others) / sizeof (others[0]); i++)
     others[i]->count = 0;
-  tables->failed = false;
+  tables->shrink_tiles = tables->blur_tiles = tables->pixelate_tiles = tables->fill_tiles = 0;
+  tables->failed = tables->is_blended = false;
 }
 
 void
 convolve_tables_clear (ConvolveTables *tables)
 {
-  ConvolveTable *others[] = { &tables->runs, &tables->cells, &tables->groups, &tables->counts, &tables->grid };
+  ConvolveTable *others[] = { OTHER_TABLES (tables) };
 
   for (int i = 0; i < CONVOLVE_N_TABLES; i++)
     free (tables->table[i].elements);

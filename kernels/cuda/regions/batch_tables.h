@@ -36,8 +36,7 @@ extern "C"
 #define CONVOLVE_BLUR_OUTPUTS 32   /* samples along a side that a tile of a blur makes, about */
 
 /*
- * x, y is the tile's first pixel: in the cell for gathering and shrinking, and in the picture for taking and filling.
- * For pixelate it is the column and the row of a square of ConvolveBlocks.
+ * x, y is the tile's first pixel: in the cell for gathering, and in the picture for taking.
  */
 typedef struct
 {
@@ -69,50 +68,65 @@ typedef struct
   ConvolveRect region;
 } ConvolveTakeJob;
 
+/* A plane that effects are made from. */
+typedef struct
+{
+  ConvolvePixel pixel;
+  const uint8_t *data;
+  int64_t stride;
+  int width, height;
+} ConvolveSource;
+
+/*
+ * What jobs of effects begin with. The tiles of all jobs of a kernel are numbered one behind the other, row by row in
+ * each job; a block of threads finds the job of its number.
+ *
+ * Where is_blended is set, the destination is the picture, and the effect is blended in at once, as area and boxes say:
+ * see batch_pairs.c. Otherwise it is the batch's memory.
+ */
+typedef struct
+{
+  int first_tile, columns; /* the job's first number, and tiles in a row */
+  int source;              /* in the table of sources */
+  int first_box, n_boxes;
+  uint8_t shape, feather, x_step, y_step; /* of the area */
+  bool outside, is_blended;
+  uint8_t *destination;
+  int64_t destination_stride;
+  ConvolveRect region;
+} ConvolveEffect;
+
+/* The weights of a blur, which all blurs of a size share. */
+typedef struct
+{
+  int row_count, column_count;
+  uint16_t row[CONVOLVE_MAX_BLUR + 1], column[CONVOLVE_MAX_BLUR + 1];
+} ConvolveBlurWeights;
+
 /* A blur; b and c are those of convolve_region.h. c is in planes, one for each sample, without gaps. */
 typedef struct
 {
-  ConvolvePixel pixel;
-  const uint8_t *source;
-  int64_t source_stride;
-  int width, height, bits; /* the factor is 2^bits */
-  ConvolveBoundary boundary;
-  int outside[CONVOLVE_MAX_SAMPLES];
-  ConvolveRect cell, result; /* in the shrunk picture: of c and of b */
-  uint16_t *c;               /* not to be used where bits is 0: each tile of the blur then makes its own */
-  int tile;                  /* pixels of b along a side of a tile */
-  uint8_t *destination;
-  int64_t destination_stride;
-  ConvolveRect region;
-  int row_count, column_count;
-  uint16_t row[CONVOLVE_MAX_BLUR + 1], column[CONVOLVE_MAX_BLUR + 1];
+  ConvolveEffect effect;
+  int first_shrink_tile, shrink_columns; /* for the kernel that makes c */
+  int weights;                           /* in the table of weights */
+  uint8_t bits, tile;                    /* the factor is 2^bits; pixels of b along a side of a tile */
+  uint8_t boundary;                      /* never constant, whose levels are `outside` */
+  bool outside_is_constant;
+  ConvolveRect result; /* of b in the shrunk picture */
+  uint16_t *c;         /* not to be used where bits is 0: each tile of the blur then makes its own */
 } ConvolveBlurJob;
 
-/* Pixel x, y of b is the first one of the tile. */
 typedef struct
 {
-  int job, sample, x, y;
-} ConvolveBlurTile;
-
-typedef struct
-{
-  ConvolvePixel pixel;
+  ConvolveEffect effect;
   ConvolveBlocks blocks;
-  const uint8_t *source;
-  int64_t source_stride;
-  int width, height;
-  uint8_t *destination;
-  int64_t destination_stride;
-  ConvolveRect region;
+  int first_column, first_row; /* of the first tile, which is one of these blocks */
 } ConvolvePixelateJob;
 
 typedef struct
 {
-  ConvolvePixel pixel;
+  ConvolveEffect effect;
   int values[CONVOLVE_MAX_SAMPLES];
-  uint8_t *destination;
-  int64_t destination_stride;
-  ConvolveRect region;
 } ConvolveFillJob;
 
 /* A plane that effects are blended into. */
@@ -169,13 +183,12 @@ typedef struct
   ROW (GATHER_TILES, ConvolveTile) \
   ROW (TAKE_JOBS, ConvolveTakeJob) \
   ROW (TAKE_TILES, ConvolveTile) \
+  ROW (SOURCES, ConvolveSource) \
+  ROW (EFFECT_BOXES, ConvolveRect) \
+  ROW (WEIGHTS, ConvolveBlurWeights) \
   ROW (BLUR_JOBS, ConvolveBlurJob) \
-  ROW (SHRINK_TILES, ConvolveTile) \
-  ROW (BLUR_TILES, ConvolveBlurTile) \
   ROW (PIXELATE_JOBS, ConvolvePixelateJob) \
-  ROW (PIXELATE_TILES, ConvolveTile) \
   ROW (FILL_JOBS, ConvolveFillJob) \
-  ROW (FILL_TILES, ConvolveTile) \
   ROW (TARGETS, ConvolveTarget) \
   ROW (BLEND_JOBS, ConvolveBlendJob) \
   ROW (BOXES, ConvolveRect) \
@@ -195,10 +208,14 @@ typedef enum
 typedef struct
 {
   ConvolveTable table[CONVOLVE_N_TABLES];
-  ConvolveTable runs;          /* ConvolveBatchRun: the convolutions */
-  ConvolveTable cells, groups; /* on the way from works to atlases: see batch_atlas.c */
-  ConvolveTable counts, grid;  /* on the way from works to tiles: see batch_blends.c */
-  bool failed;                 /* there was no memory for one of the tables */
+  ConvolveTable runs;                  /* ConvolveBatchRun: the convolutions */
+  ConvolveTable cells, groups;         /* on the way from works to atlases: see batch_atlas.c */
+  ConvolveTable counts, grid;          /* on the way from works to tiles: see batch_blends.c */
+  ConvolveTable blurs;                 /* those of the table of weights */
+  ConvolveTable pairs, heads, entries; /* on the way from works to effects: see batch_pairs.c */
+  size_t shrink_tiles, blur_tiles, pixelate_tiles, fill_tiles;
+  bool is_blended; /* effects are blended in at once, in whole or in part */
+  bool failed;     /* there was no memory for one of the tables */
 } ConvolveTables;
 
 /* Adds `count` elements at the end, filled with 0: the first of them, or NULL with tables->failed set. */
@@ -246,6 +263,20 @@ size_t convolve_tables_place (const ConvolveTables *tables, size_t offsets[CONVO
  */
 size_t convolve_tables_plan_atlases (ConvolveTables *tables, const ConvolveBatch *batch);
 size_t convolve_tables_plan_blurs (const ConvolveBatch *batch);
+
+/*
+ * Finds the effects that are blended in at once. The others are written to the batch's memory, and blended from there
+ * after all effects.
+ */
+void convolve_tables_find_pairs (ConvolveTables *tables, const ConvolveBatch *batch);
+
+/* The blend of an effect that is blended in at once, or NULL; and whether a blend is one of these. */
+const ConvolveWork *convolve_tables_blend_of (const ConvolveTables *tables, const ConvolveBatch *batch,
+    const ConvolveWork *effect);
+bool convolve_tables_is_paired (const ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork *blend);
+
+/* The blocks that a region touches: the column and the row of the first, and how many there are. */
+ConvolveRect convolve_blocks_around (const ConvolveBlocks *blocks, ConvolveRect region);
 
 /*
  * Fill the tables of the effects. arena is device memory of as many bytes as plan_atlases () gave, or plan_blurs ():

@@ -36,6 +36,13 @@ GST_START_TEST (in_place)
     fail_unless_equals_int (byte, 128);
   }
   gst_buffer_unref (out);
+
+  /* A writable buffer whose memory another buffer shares, as behind a tee or imagefreeze. */
+  pushed = gst_buffer_copy (kept);
+  push_ok (harness, pushed);
+  out = gst_harness_pull (harness);
+  fail_unless (out != pushed);
+  gst_buffer_unref (out);
   gst_harness_teardown (harness);
 }
 GST_END_TEST;
