@@ -9,6 +9,15 @@
 #define UNIT 4     /* luma pixels: a multiple of the steps of every plane */
 #define UNSHRUNK 5 /* sigma 5.7, 47 taps: beyond, a shrunk picture is faster than a wider mask */
 
+#define CELL 64 /* luma pixels along a side of a cell of the grid in which patches are united */
+
+/* The patches that meet a cell are a list. */
+typedef struct
+{
+  guint candidate;
+  gint next; /* the index of the next entry, or -1 */
+} Entry;
+
 gdouble
 gst_cuda_convolve_strength_sigma (guint strength)
 {
@@ -37,6 +46,8 @@ gst_cuda_convolve_patches_init (GstCudaConvolvePatches *patches)
 {
   patches->boxes = g_array_new (FALSE, FALSE, sizeof (ConvolveRect));
   patches->outlines = g_array_new (FALSE, FALSE, sizeof (ConvolveOutline));
+  patches->cells = g_array_new (FALSE, FALSE, sizeof (gint));
+  patches->entries = g_array_new (FALSE, FALSE, sizeof (Entry));
   patches->corners = g_array_new (FALSE, FALSE, sizeof (ConvolvePoint));
   patches->patches = g_array_new (FALSE, TRUE, sizeof (GstCudaConvolvePatch));
 }
@@ -46,6 +57,8 @@ gst_cuda_convolve_patches_clear (GstCudaConvolvePatches *patches)
 {
   g_clear_pointer (&patches->boxes, g_array_unref);
   g_clear_pointer (&patches->outlines, g_array_unref);
+  g_clear_pointer (&patches->cells, g_array_unref);
+  g_clear_pointer (&patches->entries, g_array_unref);
   g_clear_pointer (&patches->corners, g_array_unref);
   g_clear_pointer (&patches->patches, g_array_unref);
 }
@@ -177,28 +190,57 @@ have_one_effect (const Candidate *a, const Candidate *b)
   return a->patch.strength == b->patch.strength && a->patch.shape == b->patch.shape;
 }
 
-/*
- * Unites the patch of heads[n] with all others of equal effect that it meets, until it meets none. A patch that became part
- * of another has no width.
- */
-static void
-absorb (GArray *candidates, const GArray *heads, guint n)
+static ConvolveRect
+cells_of (ConvolveRect rect)
 {
-  guint index = g_array_index (heads, guint, n), k = 0;
+  gint left = rect.x / CELL, top = rect.y / CELL;
+
+  return (ConvolveRect){ left, top, (rect.x + rect.width - 1) / CELL + 1 - left,
+    (rect.y + rect.height - 1) / CELL + 1 - top };
+}
+
+/* The first entry of the list of a cell. */
+static gint *
+get_cell (const GstCudaConvolvePatches *patches, gint columns, gint x, gint y)
+{
+  return &g_array_index (patches->cells, gint, y * columns + x);
+}
+
+/* Unites the patch with one of equal effect that it meets in the grid. FALSE where there is none. */
+static gboolean
+absorb_one (GstCudaConvolvePatches *patches, GArray *candidates, guint index, gint columns)
+{
   Candidate *a = &g_array_index (candidates, Candidate, index);
+  ConvolveRect cells = cells_of (a->patch.rect);
 
-  while (k < heads->len) {
-    Candidate *b = &g_array_index (candidates, Candidate, g_array_index (heads, guint, k));
+  for (gint y = cells.y; y < cells.y + cells.height; y++)
+    for (gint x = cells.x; x < cells.x + cells.width; x++)
+      for (gint i = *get_cell (patches, columns, x, y); i >= 0; i = g_array_index (patches->entries, Entry, i).next) {
+        Candidate *b = &g_array_index (candidates, Candidate, g_array_index (patches->entries, Entry, i).candidate);
 
-    if (k == n || b->patch.rect.width == 0 || !meet (a->patch.rect, b->patch.rect) || !have_one_effect (a, b)) {
-      k++;
-      continue;
+        if (b->patch.rect.width == 0 || !meet (a->patch.rect, b->patch.rect) || !have_one_effect (a, b))
+          continue;
+        a->patch.rect = unite (a->patch.rect, b->patch.rect);
+        b->patch.rect.width = 0;
+        b->group = index;
+        return TRUE;
+      }
+  return FALSE;
+}
+
+static void
+add_to_grid (GstCudaConvolvePatches *patches, const Candidate *candidate, guint index, gint columns)
+{
+  ConvolveRect cells = cells_of (candidate->patch.rect);
+
+  for (gint y = cells.y; y < cells.y + cells.height; y++)
+    for (gint x = cells.x; x < cells.x + cells.width; x++) {
+      gint *first = get_cell (patches, columns, x, y);
+      Entry entry = { index, *first };
+
+      *first = patches->entries->len;
+      g_array_append_val (patches->entries, entry);
     }
-    a->patch.rect = unite (a->patch.rect, b->patch.rect);
-    b->patch.rect.width = 0;
-    b->group = index;
-    k = 0;
-  }
 }
 
 /* The last group that took over others; halves the way there. */
@@ -217,20 +259,26 @@ find_group (GArray *candidates, guint group)
 }
 
 /*
- * Unites the patches of equal effect that meet, until none do: each of n patches is united once at most, and the others
- * are looked at again then, so that this takes n * n steps.
+ * Unites the patches of equal effect that meet, until none do. Patches enter a grid one by one, the last one first, and no
+ * two of equal effect meet there. A patch that became a part of another has no width.
  */
 static void
-unite_patches (GArray *candidates)
+unite_patches (GstCudaConvolvePatches *patches, GArray *candidates, const GstCudaConvolvePicture *picture)
 {
-  g_autoptr (GArray) heads = g_array_new (FALSE, FALSE, sizeof (guint));
+  gint columns = (picture->width + CELL - 1) / CELL, rows = (picture->height + CELL - 1) / CELL;
 
-  for (guint i = 0; i < candidates->len; i++)
-    if (g_array_index (candidates, Candidate, i).patch.rect.width > 0)
-      g_array_append_val (heads, i);
-  for (guint n = 0; n < heads->len; n++)
-    if (g_array_index (candidates, Candidate, g_array_index (heads, guint, n)).patch.rect.width > 0)
-      absorb (candidates, heads, n);
+  g_array_set_size (patches->entries, 0);
+  g_array_set_size (patches->cells, columns * rows);
+  memset (patches->cells->data, 0xff, columns * rows * sizeof (gint)); /* -1 */
+  for (guint i = candidates->len; i-- > 0;) {
+    Candidate *candidate = &g_array_index (candidates, Candidate, i);
+
+    if (candidate->patch.rect.width == 0)
+      continue;
+    while (absorb_one (patches, candidates, i, columns))
+      ;
+    add_to_grid (patches, candidate, i, columns);
+  }
   for (guint i = 0; i < candidates->len; i++)
     g_array_index (candidates, Candidate, i).group = find_group (candidates, i);
 }
@@ -399,7 +447,7 @@ find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *sett
   if (convolve_region_effect_has_blocks (settings->effect))
     settle_all_blocks (candidates, picture);
   else
-    unite_patches (candidates);
+    unite_patches (patches, candidates, picture);
   append_patches (patches, candidates);
 }
 
