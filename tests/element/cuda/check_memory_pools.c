@@ -546,6 +546,99 @@ GST_START_TEST (test_query_with_allocator)
 }
 GST_END_TEST;
 
+/* --- frames that wait for look-ahead --- */
+
+typedef struct
+{
+  GstBufferPool *pool;
+  guint from_pool, copies;
+} Source;
+
+static GstPadProbeReturn
+count_source (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
+{
+  Source *source = data;
+
+  if (GST_PAD_PROBE_INFO_BUFFER (probe)->pool == source->pool)
+    source->from_pool++;
+  else
+    source->copies++;
+  return GST_PAD_PROBE_OK;
+}
+
+/*
+ * Upstream is asked for the buffers that wait, here 5 of them and one that comes, beside the one that a sink keeps. A pool
+ * that has fewer, or that nobody was asked about, never runs dry: frames wait as copies. A buffer that keeps one of such a
+ * pool alive is copied, too.
+ */
+GST_START_TEST (test_look_ahead)
+{
+  static const struct
+  {
+    guint lent;
+    gboolean asked, wrapped;
+    guint from_pool; /* of 20 frames */
+  } rows[] = { { 8, TRUE, FALSE, 20 }, { 7, TRUE, FALSE, 0 }, { 2, TRUE, FALSE, 0 }, { 8, FALSE, FALSE, 0 },
+    { 2, TRUE, TRUE, 0 } };
+  GstVideoInfo info = small_info ("GRAY8");
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstHarness *harness =
+        start_harness ("cudaconvolve kernel-variant=cpu apply-to=regions region-lookahead=200000000", NULL, &info);
+    g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
+    Source source = { .pool = pool_new (harness, &info, rows[i].lent, TRUE) };
+
+    gst_harness_set_drop_buffers (harness, TRUE);
+    gst_pad_add_probe (harness->sinkpad, GST_PAD_PROBE_TYPE_BUFFER, count_source, &source, NULL);
+    expect_answer (ask (harness, &info, TRUE), TRUE, 7, FALSE);
+    if (!rows[i].asked)
+      ask (harness, &info, FALSE);
+    for (guint k = 0; k < 20; k++) {
+      GstBufferPoolAcquireParams at_once = { .flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT };
+      GstBuffer *buffer;
+
+      fail_unless (gst_buffer_pool_acquire_buffer (source.pool, &buffer, &at_once) == GST_FLOW_OK,
+          "row %u: the pool has no buffer for frame %u", i, k);
+      gst_buffer_memset (buffer, 0, k, -1);
+      if (rows[i].wrapped) {
+        GstBuffer *part = gst_buffer_copy_region (buffer, GST_BUFFER_COPY_MEMORY, 0, -1);
+
+        gst_buffer_add_parent_buffer_meta (part, buffer);
+        gst_buffer_unref (buffer);
+        buffer = part;
+      }
+      push_ok (harness, buffer);
+    }
+    fail_unless_equals_int (gst_harness_buffers_received (harness), 15);
+    gst_harness_push_event (harness, gst_event_new_eos ());
+    fail_unless_equals_int (source.from_pool, rows[i].from_pool);
+    fail_unless_equals_int (source.copies, 20 - rows[i].from_pool);
+    pool_free (source.pool);
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
+/* No pipeline stands still, with pools of as few buffers as were asked for, and one more. */
+GST_START_TEST (test_look_ahead_to_end)
+{
+  static const Change turns[] = { { 20, "region-lookahead", "300000000" }, { 30, "caps", "96" },
+    { 40, "region-lookahead", "0" }, { 50, "apply-to", "frame" }, { 0, NULL, NULL } };
+  static const Change none[] = { { 0, NULL, NULL } };
+
+  for (guint lent = 0; lent <= 4; lent += 2)
+    for (guint frames = 1; frames <= 3; frames += 2) {
+      g_autofree gchar *line =
+          g_strdup_printf ("apply-to=regions regions=0,0,8,8 frames-in-flight=%u region-lookahead=200000000", frames);
+      g_autofree gchar *later = g_strdup_printf ("apply-to=regions frames-in-flight=%u", frames);
+
+      play_to_end (&(Play){ .line = line, .lent = lent, .strict = TRUE, .changes = none }, NULL);
+      play_to_end (&(Play){ .line = line, .lent = lent, .strict = TRUE, .changes = turns }, NULL);
+      play_to_end (&(Play){ .line = later, .lent = lent, .strict = TRUE, .changes = turns }, NULL);
+    }
+}
+GST_END_TEST;
+
 TCase *
 pool_tests (void)
 {
@@ -563,5 +656,7 @@ pool_tests (void)
   tcase_add_test (tc, test_pool_of_the_right_size);
   tcase_add_test (tc, test_nothing_kept_while_asked);
   tcase_add_test (tc, test_query_with_allocator);
+  tcase_add_test (tc, test_look_ahead);
+  tcase_add_test (tc, test_look_ahead_to_end);
   return tc;
 }

@@ -325,6 +325,37 @@ GST_START_TEST (test_latency)
 }
 GST_END_TEST;
 
+/*
+ * Frames wait for look-ahead first, and are in flight after that: the delays add up. What waits is not flowing yet, so the
+ * first frame that goes on leaves at once.
+ */
+GST_START_TEST (test_look_ahead)
+{
+  Flight run =
+      flight_new ("cudaconvolve kernel-variant=global apply-to=regions region-lookahead=80000000 frames-in-flight=3",
+          NULL, "NV12", 64, 48);
+
+  flight_push (&run, 2);
+  expect_order (&run, " caps  segment ");
+  flight_push (&run, 4);
+  expect_order (&run, "ab");
+  expect_latency (&run, 4 * 40 * GST_MSECOND, 2);
+  gst_harness_push_event (run.harness,
+      gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty ("mark")));
+  flight_push (&run, 1);
+  expect_order (&run, "c");
+  flight_push (&run, 2);
+  expect_order (&run, "def custom-downstream ");
+  g_object_set (run.harness->element, "region-lookahead", G_GUINT64_CONSTANT (0), NULL);
+  flight_push (&run, 1);
+  expect_latency (&run, 2 * 40 * GST_MSECOND, 1);
+  expect_order (&run, "gh");
+  gst_harness_push_event (run.harness, gst_event_new_eos ());
+  expect_order (&run, "ij eos ");
+  flight_free (&run);
+}
+GST_END_TEST;
+
 /* A late frame is dropped before any work, and the next frame has the flag DISCONT. */
 GST_START_TEST (test_late_frame)
 {
@@ -778,6 +809,7 @@ flights_suite (void)
   tcase_add_test (tc, test_flush);
   tcase_add_test (tc, test_changes);
   tcase_add_test (tc, test_latency);
+  tcase_add_test (tc, test_look_ahead);
   tcase_add_test (tc, test_late_frame);
   tcase_add_test (tc, test_dropped_on_one_stream);
   tcase_add_test (tc, test_flush_after_failure);
