@@ -197,7 +197,6 @@ gst_cuda_convolve_waiting_take_event (GstCudaConvolveBase *self, GstEvent *event
       flush (self);
       return FALSE;
     case GST_EVENT_CAPS:
-    case GST_EVENT_EOS:
     case GST_EVENT_SEGMENT_DONE:
     case GST_EVENT_STREAM_GROUP_DONE:
       gst_cuda_convolve_waiting_drain (self, GST_EVENT_TYPE_NAME (event));

@@ -26,7 +26,7 @@ void gst_cuda_convolve_waiting_reset (GstCudaConvolveBase *base);
 
 /*
  * Takes a serialized event that has to stay behind frames, and gives TRUE. FALSE for an event that is to be handled now: what
- * was in front of it has gone on, or was dropped by a flush.
+ * was in front of it has gone on, or was dropped by a flush. Before EOS, the class calls drain().
  */
 gboolean gst_cuda_convolve_waiting_take_event (GstCudaConvolveBase *base, GstEvent *event);
 

@@ -242,7 +242,7 @@ gst_cuda_convolve_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE (trans);
 
-  /* At the end the user is told what of the regions did not come. */
+  /* At the end the last frames go on, and the user is told what of the regions did not come. */
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
     gst_cuda_convolve_waiting_drain (&self->base, "eos");
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS && self->regions) {
