@@ -10,6 +10,7 @@
 #include "regions/analytics.h"
 #include "regions/boxes.h"
 #include "regions/detections.h"
+#include "regions/lookahead.h"
 #include "regions/shapes.h"
 #include "support/random.h"
 #include "regions/tracks.h"
@@ -817,6 +818,138 @@ GST_START_TEST (parts)
 }
 GST_END_TEST;
 
+/* --- look-ahead --- */
+
+/* A region of the first frame, the second region in the last frame, and what both give to the second one of the frames. */
+typedef struct
+{
+  const gchar *type[2];
+  guint64 id[2];
+  gdouble place[2][4];
+  gint64 times[8]; /* of the frames, in milliseconds; -1 ends */
+  guint found;
+  gdouble expected[4]; /* the last one found */
+} Pass;
+
+/* Where the region lies, in three parts of which the last is as high as the others. */
+static void
+add_parts (GstCudaConvolveSightings *sightings, const gdouble place[4], const GstCudaConvolveSighting *what)
+{
+  for (guint i = 0; i < 3; i++) {
+    GstCudaConvolveBox box = { .area = { place[0] + (i == 1 ? place[2] / 2 : 0), place[1] + (i == 2 ? place[3] / 2 : 0),
+                                   place[2] / 2, place[3] / 2 },
+      .region = { place[0], place[1], place[2], place[3] },
+      .is_part = TRUE };
+
+    gst_cuda_convolve_sightings_add (sightings, &box, what);
+  }
+}
+
+static void
+pass (const Pass *row, guint number, gboolean parts)
+{
+  GstCudaConvolveLookahead *lookahead = gst_cuda_convolve_lookahead_new ();
+  GstCudaConvolveTracks *tracks = gst_cuda_convolve_tracks_new ();
+  GstCudaConvolveSightings found;
+  GstCudaConvolveArrival frame;
+  guint n = 0;
+  Clock clock;
+
+  clock_init (&clock, 25, 1);
+  gst_cuda_convolve_sightings_init (&found);
+  gst_cuda_convolve_arrival_init (&frame);
+  while (row->times[n + 1] >= 0)
+    n++;
+  for (guint i = 0; i <= n; i++) {
+    GstCudaConvolveMoment now = clock_tick (&clock, row->times[i], -1);
+    GstCudaConvolveArrival *arrival = gst_cuda_convolve_lookahead_add (lookahead, &clock.time, NULL);
+    const gdouble *place = row->place[i > 0];
+    GstCudaConvolveSighting what = what_is (row->type[i > 0], row->id[i > 0], 1);
+
+    what.seen = now;
+    if ((i == 0 || i == n) && parts)
+      add_parts (&arrival->fresh, place, &what);
+    else if (i == 0 || i == n)
+      gst_cuda_convolve_sightings_add (&arrival->fresh,
+          &(GstCudaConvolveBox){ .area = { place[0], place[1], place[2], place[3] },
+              .region = { place[0], place[1], place[2], place[3] } },
+          &what);
+    gst_cuda_convolve_lookahead_link (lookahead, tracks, arrival, GST_SECOND);
+  }
+  fail_unless (!gst_cuda_convolve_lookahead_is_due (lookahead, 60 * GST_SECOND));
+  fail_unless (gst_cuda_convolve_lookahead_is_due (lookahead, 0));
+  for (guint i = 0; i < 2; i++)
+    gst_cuda_convolve_lookahead_take (lookahead, &frame);
+  gst_cuda_convolve_lookahead_find (lookahead, &frame, GST_SECOND, &found);
+  fail_unless (found.sightings->len == row->found, "row %u: %u found", number, found.sightings->len);
+  if (row->found > 0) {
+    const GstCudaConvolveSighting *last = sighting (&found, row->found - 1);
+    const gdouble *e = row->expected;
+
+    expect_rectangle (&last->region, e[0], e[1], e[2], e[3], number);
+    fail_unless_equals_int (last->n_boxes, parts ? 3 : 1);
+    for (guint i = 0; i < last->n_boxes; i++) {
+      const GstCudaConvolveBox *box = &g_array_index (found.boxes, GstCudaConvolveBox, last->first_box + i);
+
+      expect_rectangle (&box->region, e[0], e[1], e[2], e[3], number);
+      if (parts)
+        expect_rectangle (&box->area, e[0] + (i == 1 ? e[2] / 2 : 0), e[1] + (i == 2 ? e[3] / 2 : 0), e[2] / 2,
+            e[3] / 2, number);
+      else
+        expect_rectangle (&box->area, e[0], e[1], e[2], e[3], number);
+    }
+  }
+  gst_cuda_convolve_arrival_clear (&frame);
+  gst_cuda_convolve_sightings_clear (&found);
+  gst_cuda_convolve_tracks_free (tracks);
+  gst_cuda_convolve_lookahead_free (lookahead);
+}
+
+/* What a region between two others is, from the definition in words; each row also with regions of parts. */
+GST_START_TEST (looked_ahead)
+{
+#define FACES \
+  { \
+    "face", "face" \
+  }
+#define UNKNOWN \
+  { \
+    NO_ID, NO_ID \
+  }
+#define EVEN \
+  { \
+    0, 40, 80, 120, 160, -1 \
+  }
+  static const Pass rows[] = {
+    /* On the way, by overlap and by id: linear in time, and in frames where time stands still. */
+    { FACES, UNKNOWN, { { 0, 0, 32, 32 }, { 8, 8, 32, 32 } }, EVEN, 1, { 2, 2, 32, 32 } },
+    { FACES, { 7, 7 }, { { 0, 0, 32, 32 }, { 800, 0, 64, 16 } }, EVEN, 1, { 200, 0, 40, 28 } },
+    { FACES, { 7, 7 }, { { 0, 0, 32, 32 }, { 80, 0, 32, 32 } }, { 0, 10, 20, 160, -1 }, 1, { 5, 0, 32, 32 } },
+    { FACES, { 7, 7 }, { { 0, 0, 32, 32 }, { 80, 0, 32, 32 } }, { 0, 0, 0, 0, 0, -1 }, 1, { 20, 0, 32, 32 } },
+    { FACES, { 7, 7 }, { { 0, 0, 32, 32 }, { 80, 0, 32, 32 } }, { 900, 860, 820, 780, 740, -1 }, 1, { 20, 0, 32, 32 } },
+    /* By half of its width and height for each of four frames, and no more; twice the size, and no more. */
+    { FACES, UNKNOWN, { { 0, 0, 32, 32 }, { 64, 0, 32, 32 } }, EVEN, 2, { 16, 0, 32, 32 } },
+    { FACES, UNKNOWN, { { 0, 0, 32, 32 }, { 64.5, 0, 32, 32 } }, EVEN, 1, { 64.5, 0, 32, 32 } },
+    { FACES, UNKNOWN, { { 0, 0, 32, 32 }, { 64, 64, 32, 32 } }, EVEN, 2, { 16, 16, 32, 32 } },
+    { FACES, UNKNOWN, { { 0, 0, 32, 32 }, { 0, 65, 32, 32 } }, EVEN, 1, { 0, 65, 32, 32 } },
+    { FACES, UNKNOWN, { { 0, 0, 32, 32 }, { 48, 0, 64, 64 } }, EVEN, 2, { 12, 0, 40, 40 } },
+    { FACES, UNKNOWN, { { 0, 0, 32, 32 }, { 48, 0, 65, 64 } }, EVEN, 1, { 48, 0, 65, 64 } },
+    { FACES, UNKNOWN, { { 0, 0, 32, 32 }, { 16, 0, 16, 16 } }, EVEN, 2, { 4, 0, 28, 28 } },
+    /* Another face: another type, another id. */
+    { { "face", "plate" }, UNKNOWN, { { 0, 0, 32, 32 }, { 8, 16, 32, 32 } }, EVEN, 1, { 8, 16, 32, 32 } },
+    { FACES, { 7, 8 }, { { 0, 0, 32, 32 }, { 8, 16, 32, 32 } }, EVEN, 1, { 8, 16, 32, 32 } },
+    { FACES, { 7, NO_ID }, { { 0, 0, 32, 32 }, { 8, 8, 32, 32 } }, EVEN, 1, { 2, 2, 32, 32 } },
+    /* Too long ago, and too late. */
+    { FACES, { 7, 7 }, { { 0, 0, 32, 32 }, { 80, 0, 32, 32 } }, { 0, 800, 1100, -1 }, 1, { 80, 0, 32, 32 } },
+    { FACES, { 7, 7 }, { { 0, 0, 32, 32 }, { 80, 0, 32, 32 } }, { 0, 40, 1200, -1 }, 0, { 0 } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (guint parts = 0; parts < 2; parts++)
+      pass (&rows[i], i, parts);
+}
+GST_END_TEST;
+
 /* --- all together --- */
 
 typedef struct
@@ -1104,6 +1237,7 @@ detections_suite (void)
   tcase_add_test (tc, ids);
   tcase_add_test (tc, random_ids);
   tcase_add_test (tc, parts);
+  tcase_add_test (tc, looked_ahead);
   tcase_add_test (tc, twice);
   tcase_add_test (tc, ids_of_regions_of_interest);
   tcase_add_test (tc, refused_metadata);
