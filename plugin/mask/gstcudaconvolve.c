@@ -194,6 +194,18 @@ static void
 leave (GstCudaConvolveBase *base)
 {
   gst_cuda_convolve_detections_leave (GST_CUDA_CONVOLVE (base)->detections);
+  GST_CUDA_CONVOLVE (base)->left = TRUE;
+}
+
+/* A frame that is pulled has not waited, and comes now. */
+static void
+ensure_left (GstCudaConvolveBase *base, GstBuffer *input)
+{
+  if (!GST_CUDA_CONVOLVE (base)->left) {
+    arrive (base, &GST_BASE_TRANSFORM (base)->segment, input);
+    leave (base);
+  }
+  GST_CUDA_CONVOLVE (base)->left = FALSE;
 }
 
 /*
@@ -215,6 +227,7 @@ look (GstCudaConvolveBase *base, GstBuffer *input)
 
   if (!self->regions)
     return GST_CUDA_CONVOLVE_NEEDS_OUTPUT;
+  ensure_left (base, input);
   gst_cuda_convolve_detections_advance (self->detections, &gst_cuda_convolve_engine_get_in (base->engine)->info);
   any = gst_cuda_convolve_regions_find (self->regions, self->detections, input);
   self->looked = TRUE;

@@ -901,6 +901,48 @@ GST_START_TEST (backward)
 }
 GST_END_TEST;
 
+/* Every second frame has a face. */
+static GstFlowReturn
+give_frame (GstPad *pad, GstObject *parent, guint64 offset, guint size, GstBuffer **buffer)
+{
+  GstVideoInfo info = info_of ("GRAY8", 32, 20);
+
+  *buffer = grey_frame (&info, offset * FRAME);
+  if (offset % 2 == 1)
+    add_region (*buffer, "face", 0, 0, 8, 8);
+  return GST_FLOW_OK;
+}
+
+/* Frames that are pulled do not wait, and each has its own boxes. */
+GST_START_TEST (pulled)
+{
+  GstVideoInfo info = info_of ("GRAY8", 32, 20);
+  g_autoptr (GstElement) element = gst_parse_launch (FILL "region-hold=0 region-lookahead=120000000", NULL);
+  g_autoptr (GstPad) src = gst_object_ref_sink (gst_pad_new ("src", GST_PAD_SRC));
+  g_autoptr (GstPad) sink = gst_object_ref_sink (gst_pad_new ("sink", GST_PAD_SINK));
+  g_autoptr (GstPad) in = gst_element_get_static_pad (element, "sink");
+  g_autoptr (GstPad) out = gst_element_get_static_pad (element, "src");
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
+
+  gst_pad_set_getrange_function (src, give_frame);
+  fail_unless (gst_pad_link (src, in) == GST_PAD_LINK_OK && gst_pad_link (out, sink) == GST_PAD_LINK_OK);
+  fail_unless (gst_pad_activate_mode (sink, GST_PAD_MODE_PULL, TRUE));
+  gst_pad_push_event (src, gst_event_new_stream_start ("pulled"));
+  gst_pad_push_event (src, gst_event_new_caps (caps));
+  gst_pad_push_event (src, segment_event (1, 0));
+  for (guint i = 0; i < 6; i++) {
+    GstBuffer *buffer = NULL;
+    guint8 pixel;
+
+    fail_unless_equals_int (gst_pad_pull_range (sink, i, 1, &buffer), GST_FLOW_OK);
+    gst_buffer_extract (buffer, 0, &pixel, 1);
+    fail_unless ((pixel != GREY) == (i % 2 == 1), "frame %u", i);
+    gst_buffer_unref (buffer);
+  }
+  fail_unless (gst_pad_activate_mode (sink, GST_PAD_MODE_PULL, FALSE));
+}
+GST_END_TEST;
+
 TCase *
 region_ahead (void)
 {
@@ -927,5 +969,6 @@ region_ahead (void)
   tcase_add_test (tc, crowd_of_boxes);
   tcase_add_test (tc, in_place);
   tcase_add_test (tc, backward);
+  tcase_add_test (tc, pulled);
   return tc;
 }
