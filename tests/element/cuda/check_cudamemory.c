@@ -233,7 +233,9 @@ GST_START_TEST (test_regions)
     "regions=30,20,61,77 region-shape=ellipse region-feather=9 region-effect=mask",
     "regions=30,20,61,77 region-effect=pixelate",
     "regions=10,10,90,70;200,100,60,60;60,40,150,150 mask=gaussian region-strength=0.3 region-feather=4",
-    "regions=5,5,300,200 region-effect=fill region-color=0xff2060a0" };
+    "regions=5,5,300,200 region-effect=fill region-color=0xff2060a0",
+    "regions=30,20,61,77 region-effect=fill region-lookahead=50000000",
+    "regions=30,20,61,77 region-effect=pixelate region-lookahead=50000000 frames-in-flight=3" };
 
   for (guint i = 0; i < G_N_ELEMENTS (formats) * G_N_ELEMENTS (settings); i++) {
     g_autofree gchar *source =

@@ -551,14 +551,17 @@ GST_END_TEST;
 typedef struct
 {
   GstBufferPool *pool;
-  guint from_pool, copies;
+  guint from_pool, copies, covered;
 } Source;
 
 static GstPadProbeReturn
 count_source (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
   Source *source = data;
+  guint8 pixel;
 
+  gst_buffer_extract (GST_PAD_PROBE_INFO_BUFFER (probe), 0, &pixel, 1);
+  source->covered += pixel == 0;
   if (GST_PAD_PROBE_INFO_BUFFER (probe)->pool == source->pool)
     source->from_pool++;
   else
@@ -569,7 +572,7 @@ count_source (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 /*
  * Upstream is asked for the buffers that wait, here 5 of them and one that comes, beside the one that a sink keeps. A pool
  * that has fewer, or that nobody was asked about, never runs dry: frames wait as copies. A buffer that keeps one of such a
- * pool alive is copied, too.
+ * pool alive is copied, too. A copy has the metadata of its frame.
  */
 GST_START_TEST (test_look_ahead)
 {
@@ -584,7 +587,8 @@ GST_START_TEST (test_look_ahead)
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     GstHarness *harness =
-        start_harness ("cudaconvolve kernel-variant=cpu apply-to=regions region-lookahead=200000000", NULL, &info);
+        start_harness ("cudaconvolve kernel-variant=cpu apply-to=regions region-effect=fill region-lookahead=200000000",
+            NULL, &info);
     g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
     Source source = { .pool = pool_new (harness, &info, rows[i].lent, TRUE) };
 
@@ -599,7 +603,7 @@ GST_START_TEST (test_look_ahead)
 
       fail_unless (gst_buffer_pool_acquire_buffer (source.pool, &buffer, &at_once) == GST_FLOW_OK,
           "row %u: the pool has no buffer for frame %u", i, k);
-      gst_buffer_memset (buffer, 0, k, -1);
+      gst_buffer_memset (buffer, 0, 128, -1);
       if (rows[i].wrapped) {
         GstBuffer *part = gst_buffer_copy_region (buffer, GST_BUFFER_COPY_MEMORY, 0, -1);
 
@@ -607,12 +611,14 @@ GST_START_TEST (test_look_ahead)
         gst_buffer_unref (buffer);
         buffer = part;
       }
+      gst_buffer_add_video_region_of_interest_meta (buffer, "face", 0, 0, 8, 8);
       push_ok (harness, buffer);
     }
     fail_unless_equals_int (gst_harness_buffers_received (harness), 15);
     gst_harness_push_event (harness, gst_event_new_eos ());
     fail_unless_equals_int (source.from_pool, rows[i].from_pool);
     fail_unless_equals_int (source.copies, 20 - rows[i].from_pool);
+    fail_unless_equals_int (source.covered, 20);
     pool_free (source.pool);
     gst_harness_teardown (harness);
   }
