@@ -274,6 +274,29 @@ GST_START_TEST (spans_of_time)
 }
 GST_END_TEST;
 
+/* A frame that waits for later ones has the values of its own time. */
+GST_START_TEST (spans_of_waiting_frames)
+{
+  static const gdouble seconds[] = { 0, 1, 2 }, values[] = { 0, 1, 0 };
+  GstVideoInfo info = info_of ("GRAY8", 100, 40);
+  Run run = run_start (FILL "regions=10,10,20,20 region-lookahead=200000000", "GRAY8", 100, 40);
+
+  set_keyframes (run.element, "region-active", seconds, values, G_N_ELEMENTS (seconds), GST_INTERPOLATION_MODE_NONE);
+  for (guint frame = 0; frame < 75; frame++)
+    push_ok (run.harness, grey_frame (&info, frame * 40 * GST_MSECOND));
+  fail_unless (gst_harness_push_event (run.harness, gst_event_new_eos ()));
+  for (guint frame = 0; frame < 75; frame++) {
+    g_autoptr (GstBuffer) out = gst_harness_pull (run.harness);
+    Component got[4];
+
+    frame_read (&info, out, got);
+    fail_unless_equals_int (got[0].samples[15 * 100 + 15], frame >= 25 && frame < 50 ? 0 : 128);
+    frame_clear (got);
+  }
+  run_stop (&run);
+}
+GST_END_TEST;
+
 /* What a detector sees while nothing is changed is held when covering begins again. */
 GST_START_TEST (held_while_inactive)
 {
@@ -329,6 +352,7 @@ region_choice (void)
   tcase_add_test (tc, shared_id);
   tcase_add_test (tc, bad_ids);
   tcase_add_test (tc, spans_of_time);
+  tcase_add_test (tc, spans_of_waiting_frames);
   tcase_add_test (tc, held_while_inactive);
   tcase_add_test (tc, numbers_by_time);
   return tc;
