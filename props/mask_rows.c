@@ -113,6 +113,7 @@ static const Row rows[] = {
           "(b^2 epsilon) code values of 8 bits, with b the side of a block and m = b^2 the pixels that may differ, so "
           "255 / epsilon. plugin/regions.md says what holds in films" },
   { "region-seed", "Region seed", "0.3", UINT_AT (region.seed), .target = NOISE, .flags = PLAYING, .most = G_MAXUINT32,
+      .secret = TRUE,
       .blurb = "Seed of the noise of noise-pixelate, for tests: who knows the seed can take the noise away (0 = a "
                "secret key from the system, new with each start)" },
   { "region-hold", "Region hold", "0.3", TIME_AT (region.hold), .target = DETECTIONS, .flags = PLAYING,
@@ -129,6 +130,10 @@ static const Row rows[] = {
       .target = DETECTIONS, .flags = PLAYING, .standard = CONVOLVE_REGION_FALLBACK_NONE,
       .blurb = "What to do when no metadata came for longer than region-hold. A frame without a "
                "GstVideoRegionOfInterestMeta has no metadata; an empty GstAnalyticsRelationMeta is metadata" },
+  { "region-log", "Region log", "0.3", TEXT_AT (region_log), .flags = GST_PARAM_MUTABLE_READY,
+      .blurb = "New or empty file for a record, taken when the element starts: a line of JSON for each frame with its "
+               "time, the boxes that were covered, and a checksum. A record that cannot be written is an error (NULL "
+               "or empty = none)" },
   { "weights", "Weights", "0.3", ARRAY_AT (mask.weights), .target = GIVES_MASK, .flags = PLAYING,
       .blurb = "Weights of the mask, instead of the text in mask: an array of rows, each an array of numbers, such as "
                "<<1,2,1>,<2,4,2>,<1,2,1>>; in Python a Gst.ValueArray of Gst.ValueArrays of floats (empty = none)" },

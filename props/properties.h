@@ -37,6 +37,7 @@ typedef struct
   gint field_mode;        /* a value of ConvolveFieldMode */
   guint iterations;       /* 1..CONVOLVE_MAX_ITERATIONS, of the mask */
   guint components;       /* flags of ConvolveComponents; the others are copied */
+  gchar *region_log;      /* owned; name of the file for the record, NULL or empty for none */
 } ConvolveProperties;
 
 ConvolveProperties *convolve_properties_new (const ConvolvePropertyTable *table); /* has the defaults */

@@ -67,6 +67,7 @@ typedef struct
   Driven driven;        /* of a controllable number */
   gdouble standard;     /* the default, but for texts */
   const gchar *text;    /* the default of a text */
+  gboolean secret;      /* a record does not have the value */
   const gchar *blurb;
   gchar *(*list) (void); /* makes what the blurb ends in, to be freed; may be NULL */
 } Row;

@@ -133,6 +133,7 @@ stand_in () {
 . "$top/tests/rows/sanitizers.sh"
 . "$top/tests/rows/examples.sh"
 . "$top/tests/rows/anonymise.sh"
+. "$top/tests/rows/verify.sh"
 . "$top/tests/rows/install.sh"
 . "$top/tests/rows/preparing.sh"
 . "$top/tests/rows/nvcc.sh"
@@ -154,6 +155,7 @@ GST_REGISTRY=$top/build/registry.bin
 export GST_REGISTRY
 example_rows
 anonymise_rows
+verify_rows
 cluster_rows
 install_rows
 preparing_rows

@@ -52,6 +52,7 @@ typedef struct
   GstCudaConvolveSettings *settings;
   GstCudaConvolveErrors *errors;
   GstCudaConvolveStats *stats;
+  GstCudaConvolveRecord *record;
   GstCudaConvolveDevice *device;
   GstCudaConvolveFlights *flights;
   GstCudaConvolveEngine *engine;
@@ -137,6 +138,12 @@ typedef struct
 
   /* The frame that look() was for begins. The work may be new, where the search for an output led to new caps. */
   void (*begin) (GstCudaConvolveBase *base, GstBuffer *input);
+
+  /*
+   * Tells the record of the frame that look() and begin() were for, with the settings in use. There is a record, of an element
+   * that has the property region-log.
+   */
+  void (*describe) (GstCudaConvolveBase *base, const GstSegment *segment, GstBuffer *input);
 
   /* Whether frames may go on in their own buffers, with these settings. */
   gboolean (*changes_in_place) (const ConvolveProperties *properties);

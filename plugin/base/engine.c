@@ -143,7 +143,8 @@ gst_cuda_convolve_engine_get_work (GstCudaConvolveEngine *engine)
 gboolean
 gst_cuda_convolve_engine_is_passthrough (GstCudaConvolveEngine *engine)
 {
-  return engine->work && engine->one_memory && engine->work->is_identity;
+  return engine->work && engine->one_memory && engine->work->is_identity
+      && !gst_cuda_convolve_record_is_open (engine->base->record);
 }
 
 gboolean

@@ -350,7 +350,9 @@ gst_cuda_convolve_base_start (GstBaseTransform *trans)
   gst_cuda_convolve_errors_reset (self->errors);
   properties = gst_cuda_convolve_settings_ref_set (self->settings);
   gst_cuda_convolve_errors_set_properties (self->errors, properties);
-  ok = check_settings (self, properties) && check_device (self, properties) && !gst_cuda_convolve_refuse_offers (self);
+  /* A start that fails leaves no record. */
+  ok = check_settings (self, properties) && check_device (self, properties) && !gst_cuda_convolve_refuse_offers (self)
+      && gst_cuda_convolve_record_start (self->record, properties);
   if (!ok)
     forget_work (self);
   set_started (self, ok);
@@ -365,6 +367,7 @@ gst_cuda_convolve_base_stop (GstBaseTransform *trans)
   gst_cuda_convolve_waiting_reset (self);
   forget_work (self);
   gst_cuda_convolve_flights_stop (self->flights);
+  gst_cuda_convolve_record_stop (self->record);
   forget_allocation (self);
   gst_cuda_convolve_settings_forget_sentences (self->settings);
   set_started (self, FALSE);
@@ -437,6 +440,7 @@ gst_cuda_convolve_base_handle_event (GstCudaConvolveBase *self, GstEvent *event)
     forget_query (self);
     self->flowing = FALSE;
   }
+  self->broken |= !gst_cuda_convolve_record_event (self->record, event);
   ok = GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_base_parent_class)->sink_event (trans, event);
   if (flushed)
     ask_after_flush (self);
@@ -449,6 +453,18 @@ gst_cuda_convolve_base_sink_event (GstBaseTransform *trans, GstEvent *event)
   GstCudaConvolveBase *self = GST_CUDA_CONVOLVE_BASE (trans);
 
   return gst_cuda_convolve_waiting_take_event (self, event) || gst_cuda_convolve_base_handle_event (self, event);
+}
+
+/* The record tells for which time there are no frames. */
+static GstStateChangeReturn
+gst_cuda_convolve_base_change_state (GstElement *element, GstStateChange transition)
+{
+  GstStateChangeReturn ret =
+      GST_ELEMENT_CLASS (gst_cuda_convolve_base_parent_class)->change_state (element, transition);
+
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING || transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED)
+    gst_cuda_convolve_record_state (GST_CUDA_CONVOLVE_BASE (element)->record, GST_STATE_TRANSITION_NEXT (transition));
+  return ret;
 }
 
 static void
@@ -550,6 +566,14 @@ gst_cuda_convolve_base_submit_input_buffer (GstBaseTransform *trans, gboolean is
   return ret;
 }
 
+/* Begins the frame's line in the record. */
+static void
+describe_frame (GstCudaConvolveBase *self, GstBuffer *input)
+{
+  if (gst_cuda_convolve_record_is_open (self->record))
+    GST_CUDA_CONVOLVE_BASE_GET_CLASS (self)->describe (self, &GST_BASE_TRANSFORM (self)->segment, input);
+}
+
 /* Takes input. */
 static GstFlowReturn
 begin_frame (GstCudaConvolveBase *self, GstBuffer *input)
@@ -574,6 +598,7 @@ begin_frame (GstCudaConvolveBase *self, GstBuffer *input)
       gst_cuda_convolve_metas_forget (input);
       break;
     case GST_CUDA_CONVOLVE_NEEDS_NO_WORK:
+      describe_frame (self, input);
       gst_cuda_convolve_flights_pass (self->flights, input);
       return GST_FLOW_OK;
   }
@@ -584,6 +609,7 @@ begin_frame (GstCudaConvolveBase *self, GstBuffer *input)
   }
   if (klass->begin)
     klass->begin (self, input);
+  describe_frame (self, input);
   return gst_cuda_convolve_flights_begin (self->flights, gst_cuda_convolve_engine_get_work (self->engine), &self->crop,
       input, output);
 }
@@ -715,6 +741,7 @@ gst_cuda_convolve_base_finalize (GObject *object)
   gst_cuda_convolve_engine_free (self->engine);
   gst_cuda_convolve_flights_free (self->flights);
   gst_cuda_convolve_device_free (self->device);
+  gst_cuda_convolve_record_free (self->record);
   gst_cuda_convolve_stats_free (self->stats);
   gst_cuda_convolve_errors_free (self->errors);
   gst_cuda_convolve_settings_free (self->settings);
@@ -732,8 +759,9 @@ gst_cuda_convolve_base_constructed (GObject *object)
   self->settings = gst_cuda_convolve_settings_new (element, GST_CUDA_CONVOLVE_BASE_GET_CLASS (self)->properties);
   self->errors = gst_cuda_convolve_errors_new (element);
   self->stats = gst_cuda_convolve_stats_new (element);
+  self->record = gst_cuda_convolve_record_new (element, self->errors);
   self->device = gst_cuda_convolve_device_new (element);
-  self->flights = gst_cuda_convolve_flights_new (element, self->device, self->errors, self->stats);
+  self->flights = gst_cuda_convolve_flights_new (element, self->device, self->errors, self->stats, self->record);
   self->engine = gst_cuda_convolve_engine_new (self);
 }
 
@@ -762,6 +790,7 @@ gst_cuda_convolve_base_class_init (GstCudaConvolveBaseClass *klass)
 
   install_pads (element_class);
   element_class->set_context = GST_DEBUG_FUNCPTR (gst_cuda_convolve_base_set_context);
+  element_class->change_state = GST_DEBUG_FUNCPTR (gst_cuda_convolve_base_change_state);
 
   trans_class->passthrough_on_same_caps = FALSE;
   trans_class->start = GST_DEBUG_FUNCPTR (gst_cuda_convolve_base_start);

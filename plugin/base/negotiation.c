@@ -66,7 +66,7 @@ set_caps (GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
   if (GST_CUDA_CONVOLVE_BASE_GET_CLASS (self)->follow_caps)
     GST_CUDA_CONVOLVE_BASE_GET_CLASS (self)->follow_caps (self);
   self->replan = TRUE;
-  return TRUE;
+  return gst_cuda_convolve_record_caps (self->record, outcaps, gst_cuda_convolve_engine_get_out (self->engine));
 }
 
 /* --- allocation --- */

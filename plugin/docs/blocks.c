@@ -490,6 +490,15 @@
  */
 
 /**
+ * GstCudaConvolve:region-log:
+ *
+ * New or empty file for a record, taken when the element starts: a line of JSON for each frame with its time, the
+ * boxes that were covered, and a checksum. A record that cannot be written is an error (NULL or empty = none).
+ *
+ * Since: 0.3
+ */
+
+/**
  * GstCudaConvolve:region-lookahead:
  *
  * Nanoseconds of running time that each frame waits for later ones, so that a box covers the frames before its first

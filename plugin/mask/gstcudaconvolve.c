@@ -250,6 +250,17 @@ begin (GstCudaConvolveBase *base, GstBuffer *input)
     gst_cuda_convolve_regions_find (self->regions, self->detections, input);
 }
 
+/* The whole of a frame without regions is convolved. */
+static void
+describe (GstCudaConvolveBase *base, const GstSegment *segment, GstBuffer *input)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE (base);
+
+  gst_cuda_convolve_record_begin (base->record, segment, input, self->good);
+  if (self->regions)
+    gst_cuda_convolve_regions_describe (self->regions, self->detections, base->record);
+}
+
 static gboolean
 gst_cuda_convolve_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
@@ -358,6 +369,7 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass *klass)
   base_class->leave = leave;
   base_class->look = look;
   base_class->begin = begin;
+  base_class->describe = describe;
   base_class->changes_in_place = changes_in_place;
   base_class->add_sentences = add_sentences;
 }

@@ -571,3 +571,47 @@ gst_cuda_convolve_detections_count_text (const GstCudaConvolveDetections *detect
 {
   return detections->sources & CONVOLVE_REGION_SOURCE_TEXT ? detections->text->len : 0;
 }
+
+/* The sighting that has the box of this index. */
+static guint
+find_sighting (const GArray *sightings, guint box)
+{
+  guint from = 0, to = sightings->len;
+
+  while (to - from > 1) {
+    guint middle = (from + to) / 2;
+
+    if (g_array_index (sightings, GstCudaConvolveSighting, middle).first_box <= box)
+      from = middle;
+    else
+      to = middle;
+  }
+  return from;
+}
+
+GstCudaConvolveOrigin
+gst_cuda_convolve_detections_origin (const GstCudaConvolveDetections *detections, guint index)
+{
+  static const gchar *const sources[] = { [SOURCE_ROI] = "roi",
+    [SOURCE_OBJECT] = "analytics",
+    [SOURCE_SEGMENT] = "segment",
+    [SOURCE_TOO_MANY] = NULL };
+  guint n_text = gst_cuda_convolve_detections_count_text (detections), n_all = n_text + detections->all.boxes->len;
+  const GArray *sightings = index < n_all ? detections->all.sightings : detections->later.sightings;
+  const GstCudaConvolveSighting *sighting;
+  guint number;
+
+  if (index < n_text)
+    return (
+        GstCudaConvolveOrigin){ .source = "text", .id = GST_CUDA_CONVOLVE_NO_ID, .confidence = NAN, .region = index };
+  number = find_sighting (sightings, index - (index < n_all ? n_text : n_all));
+  sighting = &g_array_index (sightings, GstCudaConvolveSighting, number);
+  return (GstCudaConvolveOrigin){ .source = sources[sighting->source],
+    .type = sighting->type,
+    .id = sighting->id,
+    .confidence = sighting->confidence,
+    .how = index >= n_all                                          ? GST_CUDA_CONVOLVE_HOW_LOOKED_AHEAD
+        : sighting->seen.frame != detections->frame.time.now.frame ? GST_CUDA_CONVOLVE_HOW_HELD
+                                                                   : GST_CUDA_CONVOLVE_HOW_SEEN,
+    .region = number + (index < n_all ? n_text : n_all) };
+}

@@ -9,6 +9,7 @@
 #include <gst/video/video.h>
 
 #include "regions/patches.h"
+#include "stream/record.h"
 
 G_BEGIN_DECLS
 
@@ -77,6 +78,20 @@ void gst_cuda_convolve_detections_end (GstCudaConvolveDetections *detections);
 
 /* How many of the boxes that find() found last are those of the property regions; they come first. */
 guint gst_cuda_convolve_detections_count_text (const GstCudaConvolveDetections *detections);
+
+/* Where a box of a frame is from. */
+typedef struct
+{
+  const gchar *source; /* static: text, roi, analytics or segment; NULL for a frame in the place of too many boxes */
+  const gchar *type;   /* interned, or NULL */
+  guint64 id;          /* as in GstCudaConvolveSighting; so is confidence */
+  gdouble confidence;
+  GstCudaConvolveHow how;
+  guint region; /* a number that all parts of a region have, and no other box of this frame */
+} GstCudaConvolveOrigin;
+
+/* Where a box of those that find() found last is from; index counts in the array. */
+GstCudaConvolveOrigin gst_cuda_convolve_detections_origin (const GstCudaConvolveDetections *detections, guint index);
 
 /*
  * What was wrong with the metadata of the last frame, or did not come for long, for the user; to be freed. NULL where nothing was, and where a

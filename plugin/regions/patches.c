@@ -49,6 +49,7 @@ gst_cuda_convolve_patches_init (GstCudaConvolvePatches *patches)
   patches->cells = g_array_new (FALSE, FALSE, sizeof (gint));
   patches->entries = g_array_new (FALSE, FALSE, sizeof (Entry));
   patches->corners = g_array_new (FALSE, FALSE, sizeof (ConvolvePoint));
+  patches->origins = g_array_new (FALSE, FALSE, sizeof (guint));
   patches->patches = g_array_new (FALSE, TRUE, sizeof (GstCudaConvolvePatch));
 }
 
@@ -60,6 +61,7 @@ gst_cuda_convolve_patches_clear (GstCudaConvolvePatches *patches)
   g_clear_pointer (&patches->cells, g_array_unref);
   g_clear_pointer (&patches->entries, g_array_unref);
   g_clear_pointer (&patches->corners, g_array_unref);
+  g_clear_pointer (&patches->origins, g_array_unref);
   g_clear_pointer (&patches->patches, g_array_unref);
 }
 
@@ -182,6 +184,7 @@ typedef struct
   ConvolveRect touched;       /* of the frame, by this box, and later by all parts of its region */
   GstCudaConvolvePatch patch; /* of this box alone, and later of all boxes of its group */
   guint group;                /* index of the candidate whose patch has this box */
+  guint origin;               /* index of the box that was found */
 } Candidate;
 
 static gboolean
@@ -301,10 +304,11 @@ compare_candidates (gconstpointer left, gconstpointer right)
 }
 
 static void
-append_box (GstCudaConvolvePatches *patches, ConvolveRect box, ConvolveOutline outline)
+append_box (GstCudaConvolvePatches *patches, ConvolveRect box, ConvolveOutline outline, guint origin)
 {
   g_array_append_val (patches->boxes, box);
   g_array_append_val (patches->outlines, outline);
+  g_array_append_val (patches->origins, origin);
 }
 
 /* Adds the shape's corners to the list. */
@@ -329,7 +333,7 @@ append_patches (GstCudaConvolvePatches *patches, GArray *candidates)
       candidate->patch.first_box = patches->boxes->len;
       g_array_append_val (patches->patches, candidate->patch);
     }
-    append_box (patches, candidate->box, candidate->outline);
+    append_box (patches, candidate->box, candidate->outline, candidate->origin);
     g_array_index (patches->patches, GstCudaConvolvePatch, patches->patches->len - 1).n_boxes++;
     g_array_index (patches->patches, GstCudaConvolvePatch, patches->patches->len - 1).has_polygons |=
         candidate->outline.count > 0;
@@ -428,6 +432,7 @@ find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *sett
     if (candidate.patch.rect.width == 0)
       continue;
     candidate.group = candidates->len;
+    candidate.origin = i;
     if (before && have_one_region (before, box)) {
       Candidate *first;
 
@@ -498,6 +503,7 @@ begin (GstCudaConvolvePatches *patches, gint feather, gboolean outside)
   g_array_set_size (patches->boxes, 0);
   g_array_set_size (patches->outlines, 0);
   g_array_set_size (patches->corners, 0);
+  g_array_set_size (patches->origins, 0);
   g_array_set_size (patches->patches, 0);
   patches->feather = feather;
   patches->outside = outside;
@@ -531,7 +537,7 @@ cover_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *sett
 
   patches->feather = 0;
   patches->outside = FALSE;
-  append_box (patches, frame, (ConvolveOutline){ 0 });
+  append_box (patches, frame, (ConvolveOutline){ 0 }, GST_CUDA_CONVOLVE_NO_ORIGIN);
   append_frame (patches, settings, CONVOLVE_SHAPE_RECTANGLE, picture);
 }
 
@@ -558,7 +564,7 @@ gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveR
     GstCudaConvolveShape shape;
 
     gst_cuda_convolve_shape_find (&shape, found_box, settings, picture->width, picture->height);
-    append_box (patches, shape.box, append_corners (patches, &shape));
+    append_box (patches, shape.box, append_corners (patches, &shape), i);
     parts |= found_box->is_part;
   }
   /* There is one shape for all boxes here, and parts of a region are rectangles. */

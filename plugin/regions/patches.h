@@ -84,9 +84,12 @@ typedef struct
   GstCudaConvolveLine across[8], down[8]; /* of all planes that change */
 } GstCudaConvolvePicture;
 
+#define GST_CUDA_CONVOLVE_NO_ORIGIN G_MAXUINT /* of a box that stands for all, as large as the frame */
+
 typedef struct
 {
   GArray *boxes;    /* ConvolveRect, expanded, in luma pixels */
+  GArray *origins;  /* guint, of each box: the index of the box that was found, or GST_CUDA_CONVOLVE_NO_ORIGIN */
   GArray *outlines; /* ConvolveOutline, of each box */
   GArray *corners;  /* ConvolvePoint */
   GArray *patches;  /* GstCudaConvolvePatch, the weakest effect first: later ones are drawn over earlier ones */

@@ -6,12 +6,15 @@
  */
 #include "regions/regions.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "regions/boxes.h"
 #include "regions/noise.h"
+#include "regions/object.h"
 #include "plans/color.h"
 #include "convolve_region.h"
+#include "enums.h"
 #include "token.h"
 #include "props.h"
 
@@ -33,6 +36,7 @@ struct _GstCudaConvolveRegions
 
   guint text_faults, first_outside; /* of the property regions; first_outside is counted from 1 */
   guint faults;                     /* of the frame that find() was for */
+  const gchar *whole;               /* why that whole frame is changed, or NULL */
   GstCudaConvolvePatches patches;
   GstCudaConvolveNoise noise;
   GstCudaConvolveWindows windows; /* of the frame that run() works on */
@@ -273,18 +277,117 @@ gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolve
   const GArray *found = gst_cuda_convolve_detections_find (detections, buffer, info, &lost);
 
   regions->faults = regions->text_faults;
-  if ((lost && settings->fallback == CONVOLVE_REGION_FALLBACK_FRAME)
-      || gst_cuda_convolve_detections_are_too_many (detections)
-      || (regions->text_faults & GST_CUDA_CONVOLVE_TEXT_IS_OUTSIDE))
+  regions->whole = gst_cuda_convolve_detections_are_too_many (detections) ? "too-many-boxes"
+      : regions->text_faults & GST_CUDA_CONVOLVE_TEXT_IS_OUTSIDE          ? "regions-outside"
+      : lost && settings->fallback == CONVOLVE_REGION_FALLBACK_FRAME      ? "no-metadata"
+                                                                          : NULL;
+  if (regions->whole)
     gst_cuda_convolve_patches_take_frame (&regions->patches, settings, &regions->picture);
   else
     gst_cuda_convolve_patches_find (&regions->patches, settings, found, &regions->picture);
   number_patches (regions);
+  if (regions->patches.limited)
+    regions->whole = "too-many-boxes";
   if (is_metadata_outside (regions, found, gst_cuda_convolve_detections_count_text (detections)))
     regions->faults |= GST_CUDA_CONVOLVE_METADATA_IS_OUTSIDE;
   if (regions->patches.limited)
     regions->faults |= GST_CUDA_CONVOLVE_BOXES_ARE_LIMITED;
-  return settings->active && regions->patches.patches->len > 0;
+  if (!settings->active) {
+    g_array_set_size (regions->patches.patches, 0);
+    regions->whole = NULL;
+  }
+  return regions->patches.patches->len > 0;
+}
+
+/* --- the record --- */
+
+/* The code values of the fill, one for each component; -1 for a component that is not filled. */
+static void
+find_fill (const GstCudaConvolveRegions *regions, gint fill[GST_VIDEO_MAX_COMPONENTS])
+{
+  const GstCudaConvolveLayout *layout = &regions->plans->work.in;
+
+  for (guint i = 0; i < GST_VIDEO_MAX_COMPONENTS; i++)
+    fill[i] = -1;
+  for (guint i = 0; i < layout->n_groups; i++) {
+    const GstCudaConvolveGroup *group = &layout->groups[i];
+    gint values[CONVOLVE_MAX_SAMPLES];
+
+    gst_cuda_convolve_color_values (layout, group, regions->properties->region.color, values);
+    for (gint k = 0; k < group->pixel.samples; k++)
+      if (group->pixel.select >> k & 1)
+        fill[group->component[k]] = values[k];
+  }
+}
+
+/* How many of the boxes from first up to end are of one region, which is that of the first. */
+static guint
+count_parts (const GstCudaConvolvePatches *patches, const GstCudaConvolveDetections *detections, guint first, guint end,
+    GstCudaConvolveOrigin *origin)
+{
+  guint index = g_array_index (patches->origins, guint, first), n = 1;
+
+  *origin = (GstCudaConvolveOrigin){ .id = GST_CUDA_CONVOLVE_NO_ID, .confidence = NAN };
+  if (index == GST_CUDA_CONVOLVE_NO_ORIGIN)
+    return n;
+  *origin = gst_cuda_convolve_detections_origin (detections, index);
+  while (first + n < end
+      && gst_cuda_convolve_detections_origin (detections, g_array_index (patches->origins, guint, first + n)).region
+          == origin->region)
+    n++;
+  return n;
+}
+
+/* Tells of the regions of a patch, one by one. */
+static void
+describe_patch (const GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch,
+    const GstCudaConvolveDetections *detections, const GstCudaConvolveRecordEffect *effect,
+    GstCudaConvolveRecord *record)
+{
+  const GstCudaConvolvePatches *patches = &regions->patches;
+  guint end = patch->first_box + patch->n_boxes, n;
+
+  for (guint first = patch->first_box; first < end; first += n) {
+    GstCudaConvolveOrigin origin;
+    GstCudaConvolveRecordRegion region = { 0 };
+
+    n = count_parts (patches, detections, first, end, &origin);
+    region.source = origin.source;
+    region.type = origin.type;
+    region.has_id = origin.id != GST_CUDA_CONVOLVE_NO_ID;
+    region.id = origin.id;
+    region.confidence = origin.confidence;
+    region.shape = convolve_enum_nick (CONVOLVE_TYPE_REGION_SHAPE, patch->shape);
+    region.how = origin.source ? origin.how : GST_CUDA_CONVOLVE_HOW_FALLBACK;
+    region.boxes = &g_array_index (patches->boxes, ConvolveRect, first);
+    region.n_boxes = n;
+    region.outlines = patch->has_polygons ? &g_array_index (patches->outlines, ConvolveOutline, first) : NULL;
+    region.corners = (const ConvolvePoint *) patches->corners->data;
+    gst_cuda_convolve_record_add (record, &region, effect);
+  }
+}
+
+void
+gst_cuda_convolve_regions_describe (const GstCudaConvolveRegions *regions, const GstCudaConvolveDetections *detections,
+    GstCudaConvolveRecord *record)
+{
+  const GstCudaConvolvePatches *patches = &regions->patches;
+  ConvolveRegionEffect effect = regions->properties->region.effect;
+  gint fill[GST_VIDEO_MAX_COMPONENTS];
+
+  if (regions->whole)
+    gst_cuda_convolve_record_set_whole (record, regions->whole);
+  find_fill (regions, fill);
+  for (guint i = 0; i < patches->patches->len; i++) {
+    const GstCudaConvolvePatch *patch = &g_array_index (patches->patches, GstCudaConvolvePatch, i);
+    GstCudaConvolveRecordEffect done = { convolve_enum_nick (CONVOLVE_TYPE_REGION_EFFECT, effect), patch->x, patch->y,
+      patch->block, patch->strength >= 0 ? gst_cuda_convolve_strength_sigma (patch->strength) : -1,
+      effect == CONVOLVE_REGION_EFFECT_FILL ? fill : NULL };
+
+    if (patches->outside)
+      gst_cuda_convolve_record_set_outside (record, &done);
+    describe_patch (regions, patch, detections, patches->outside ? NULL : &done, record);
+  }
 }
 
 /* --- blurs of strength classes --- */

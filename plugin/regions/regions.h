@@ -5,6 +5,7 @@
 
 #include "regions/detections.h"
 #include "plans/plans.h"
+#include "stream/record.h"
 
 G_BEGIN_DECLS
 
@@ -48,6 +49,10 @@ gchar *gst_cuda_convolve_regions_explain_fault (const GstCudaConvolveRegions *re
  */
 gboolean gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolveDetections *detections,
     GstBuffer *buffer);
+
+/* Tells the record of the regions that find() found last, and of what is done there. The frame's line has begun. */
+void gst_cuda_convolve_regions_describe (const GstCudaConvolveRegions *regions,
+    const GstCudaConvolveDetections *detections, GstCudaConvolveRecord *record);
 
 G_END_DECLS
 

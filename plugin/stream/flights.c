@@ -25,8 +25,10 @@ struct _GstCudaConvolveFlights
   GstCudaConvolveDevice *device;
   GstCudaConvolveErrors *errors;
   GstCudaConvolveStats *stats;
+  GstCudaConvolveRecord *record;
 
   Flight ring[CONVOLVE_MAX_FRAMES];
+  GString *texts[CONVOLVE_MAX_FRAMES]; /* for the record, of the frames in the ring; kept for their memory, or NULL */
   guint first, n;
 
   guint ahead;           /* frames that are to stay under way */
@@ -45,7 +47,7 @@ struct _GstCudaConvolveFlights
 
 GstCudaConvolveFlights *
 gst_cuda_convolve_flights_new (GstElement *element, GstCudaConvolveDevice *device, GstCudaConvolveErrors *errors,
-    GstCudaConvolveStats *stats)
+    GstCudaConvolveStats *stats, GstCudaConvolveRecord *record)
 {
   GstCudaConvolveFlights *flights = g_new0 (GstCudaConvolveFlights, 1);
 
@@ -53,6 +55,7 @@ gst_cuda_convolve_flights_new (GstElement *element, GstCudaConvolveDevice *devic
   flights->device = device;
   flights->errors = errors;
   flights->stats = stats;
+  flights->record = record;
   flights->lent = ANY_NUMBER;
   return flights;
 }
@@ -61,6 +64,9 @@ void
 gst_cuda_convolve_flights_free (GstCudaConvolveFlights *flights)
 {
   gst_clear_object (&flights->pool);
+  for (guint i = 0; i < G_N_ELEMENTS (flights->texts); i++)
+    if (flights->texts[i])
+      g_string_free (flights->texts[i], TRUE);
   g_free (flights);
 }
 
@@ -435,6 +441,40 @@ begin_flight (GstCudaConvolveFlights *flights, guint slot, GstCudaConvolveWork *
   return FALSE;
 }
 
+/* --- the record --- */
+
+/* The frame of this slot has begun. */
+static void
+take_text (GstCudaConvolveFlights *flights, guint slot)
+{
+  if (gst_cuda_convolve_record_is_open (flights->record))
+    flights->texts[slot] = gst_cuda_convolve_record_take (flights->record, flights->texts[slot]);
+}
+
+/*
+ * Writes the line of a frame that nobody works on any more. A frame in CUDA memory is downloaded. A failure has been posted.
+ */
+static gboolean
+write_text (GstCudaConvolveFlights *flights, guint slot, GstBuffer *output)
+{
+  const GstCudaConvolveLayout *layout = gst_cuda_convolve_record_get_layout (flights->record);
+  GstCudaConvolveCrop crop = gst_cuda_convolve_crop_find (&layout->info, output);
+  GstVideoFrame frame;
+  gboolean written;
+
+  if (!check_meta (flights, &layout->info, output, "output"))
+    return FALSE;
+  if (!gst_video_frame_map (&frame, &layout->info, output, GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)) {
+    post_not_mapped (flights, &layout->info, output, GST_RESOURCE_ERROR_READ, "output");
+    return FALSE;
+  }
+  gst_cuda_convolve_crop_enter (layout, &crop, &frame);
+  written = check_frame (flights, layout, &frame, "output")
+      && gst_cuda_convolve_record_end (flights->record, flights->texts[slot], &frame);
+  gst_video_frame_unmap (&frame);
+  return written;
+}
+
 /* --- the ring --- */
 
 GstFlowReturn
@@ -454,6 +494,7 @@ gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolv
     gst_cuda_convolve_device_leave (flights->device);
   }
   if (begun) {
+    take_text (flights, slot);
     flights->n++;
     return GST_FLOW_OK;
   }
@@ -472,10 +513,11 @@ gst_cuda_convolve_flights_pass (GstCudaConvolveFlights *flights, GstBuffer *buff
 
   set_kept (flights, buffer);
   flights->ring[slot] = (Flight){ .output = buffer };
+  take_text (flights, slot);
   flights->n++;
 }
 
-/* Takes the oldest frame out of the ring. Its output can be passed on then. wait: its output is thrown away. */
+/* Takes the oldest frame out of the ring. Its output can be passed on then. wait: the device is done with the output, for who throws it away or reads it. */
 static ConvolveStatus
 end_flight (GstCudaConvolveFlights *flights, gboolean wait, GstBuffer **output, ConvolveError *error)
 {
@@ -500,11 +542,15 @@ end_flight (GstCudaConvolveFlights *flights, gboolean wait, GstBuffer **output, 
 static GstFlowReturn
 end_oldest (GstCudaConvolveFlights *flights, GstBuffer **output)
 {
+  gboolean recorded = gst_cuda_convolve_record_is_open (flights->record);
+  guint slot = flights->first;
   ConvolveError error;
+  ConvolveStatus status = end_flight (flights, recorded, output, &error);
 
-  if (end_flight (flights, FALSE, output, &error) != CONVOLVE_OK) {
-    gst_clear_buffer (output);
+  if (status != CONVOLVE_OK)
     gst_cuda_convolve_errors_post_status (flights->errors, &error);
+  if (status != CONVOLVE_OK || (recorded && !write_text (flights, slot, *output))) {
+    gst_clear_buffer (output);
     gst_cuda_convolve_flights_drop (flights);
     return GST_FLOW_ERROR;
   }
@@ -540,6 +586,7 @@ gst_cuda_convolve_flights_drain (GstCudaConvolveFlights *flights, GstPad *pad, c
 void
 gst_cuda_convolve_flights_drop (GstCudaConvolveFlights *flights)
 {
+  gst_cuda_convolve_record_forget_settings (flights->record);
   while (flights->n > 0) {
     GstBuffer *output;
     ConvolveError error;

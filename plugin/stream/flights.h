@@ -12,15 +12,16 @@
 #include "cuda/device.h"
 #include "report/errors.h"
 #include "report/stats.h"
+#include "stream/record.h"
 #include "stream/work.h"
 
 G_BEGIN_DECLS
 
 typedef struct _GstCudaConvolveFlights GstCudaConvolveFlights;
 
-/* The element owns the flights, and must outlive them; so must the other three. */
+/* The element owns the flights, and must outlive them; so must the other four. */
 GstCudaConvolveFlights *gst_cuda_convolve_flights_new (GstElement *element, GstCudaConvolveDevice *device,
-    GstCudaConvolveErrors *errors, GstCudaConvolveStats *stats);
+    GstCudaConvolveErrors *errors, GstCudaConvolveStats *stats, GstCudaConvolveRecord *record);
 void gst_cuda_convolve_flights_free (GstCudaConvolveFlights *flights);
 
 /* --- how many frames stay under way --- */
@@ -58,7 +59,7 @@ guint gst_cuda_convolve_flights_count_spare (GstCudaConvolveFlights *flights);
 /* Whether a side's pool lends too few buffers for frames under way, and upstream's for `more`; the side is to be asked again. */
 gboolean gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flights, GstPadDirection side, guint more);
 
-/* --- frames --- */
+/* --- frames. Where there is a record, it has begun the line of a frame that begins, and the frame's end ends that line. --- */
 
 /*
  * Begins a frame with this crop. Takes both buffers, on failure too. A failure has been posted, and then no frame is under way. output may

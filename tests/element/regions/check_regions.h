@@ -74,6 +74,7 @@ TCase *region_choice (void);
 TCase *region_hold (void);
 TCase *region_shapes (void);
 TCase *region_promises (void);
+TCase *region_record (void);
 TCase *region_warnings (void);
 
 #endif

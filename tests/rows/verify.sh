@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=sh disable=SC2154 # run.sh sets top and all
+# examples/verify: the clip, covered with a record, and tampered with in each way that the page names.
+
+face=regions=200,10,160,240 # has the face in all its frames
+read_clip='filesrc location=examples/clip.mp4 ! decodebin ! videoconvert ! video/x-raw,format=I420'
+
+# cover NAME PROPERTIES...: out/NAME.raw and its record out/NAME.jsonl.
+cover () {
+  film=$1
+  shift
+  rm -f "out/$film.jsonl"
+  # shellcheck disable=SC2086 # a list of words
+  gst-launch-1.0 -q $read_clip ! cudaconvolve apply-to=regions "region-log=out/$film.jsonl" "$@" ! video/x-raw,format=I420 \
+    ! filesink location="out/$film.raw"
+}
+
+# film_of NAME: out/NAME.mkv from out/NAME.raw, without losses.
+film_of () {
+  gst-launch-1.0 -q filesrc location="out/$1.raw" ! rawvideoparse format=i420 width=640 height=360 framerate=25/1 \
+    ! matroskamux ! filesink location="out/$1.mkv"
+}
+
+# verifies STATUS TEXT FILM RECORD OPTIONS...: the program's exit status, and a line that matches TEXT.
+verifies () {
+  wanted=$1
+  text=$2
+  shift 2
+  echo "verify $*"
+  status=0
+  build/examples/verify "$@" >out/example 2>&1 || status=$?
+  cat out/example
+  [ "$status" = "$wanted" ] && grep -q -e "$text" out/example
+}
+
+all_right='100 of 100 frames are those of the record, which has 100; boxes: [1-9][0-9]* covered, 0 bare, 0 that .* faults: 0'
+
+# The film is that of the record, by an independent reader, too, for each effect and shape, and in other containers and formats.
+verify_right () {
+  n=0
+  for properties in "region-effect=pixelate" "region-effect=pixelate region-blocks=5 region-shape=ellipse region-feather=9" \
+    "region-effect=fill region-color=0xff3060c0 region-expand=0.1" "region-strength=0.2" \
+    "region-strength=0.05 region-feather=5" "mask=box region-strength=0.3" "region-effect=fill components=y"; do
+    n=$((n + 1))
+    # shellcheck disable=SC2086 # a list of words
+    cover "right$n" "$face;220,100,300,90;-20,-20,90,80" $properties && film_of "right$n" &&
+      python3 tests/rows/recorded.py check "out/right$n.jsonl" "out/right$n.raw" &&
+      verifies 0 "$all_right" "out/right$n.mkv" "out/right$n.jsonl" || return 1
+  done
+  rm -f out/right*.raw
+}
+
+# The film may have the same samples in another order. FFV1 takes some formats as they are.
+verify_formats () {
+  for formats in NV12:I420 YUY2:Y42B P010_10LE:I420_10LE Y444_10LE:Y444_10LE xRGB:BGRx GRAY8:GRAY8 GRAY16_BE:GRAY16_LE; do
+    rm -f out/format.jsonl
+    # shellcheck disable=SC2086 # a list of words
+    gst-launch-1.0 -q $read_clip ! videoconvert ! "video/x-raw,format=${formats%:*}" ! cudaconvolve apply-to=regions "$face" \
+      region-log=out/format.jsonl ! videoconvert dither=none ! "video/x-raw,format=${formats#*:}" ! avenc_ffv1 ! matroskamux ! filesink location=out/format.mkv &&
+      verifies 0 "$all_right" out/format.mkv out/format.jsonl || return 1
+  done
+  rm -f out/format.jsonl
+  # shellcheck disable=SC2086 # a list of words
+  gst-launch-1.0 -q $read_clip ! videoconvert ! video/x-raw,format=NV12 ! cudaconvolve apply-to=outside-regions "$face" \
+    region-effect=pixelate region-log=out/format.jsonl ! videoconvert ! video/x-raw,format=I420 ! y4menc \
+    ! filesink location=out/format.y4m && verifies 0 "$all_right" out/format.y4m out/format.jsonl
+}
+
+# tampered KIND ARGUMENTS...: out/tampered.mkv.
+tampered () {
+  python3 tests/rows/recorded.py "$@" out/tampered.raw && film_of tampered
+}
+
+verify_films () {
+  cover film "$face" region-effect=pixelate && film_of film || return 1
+  # shellcheck disable=SC2086 # a list of words
+  gst-launch-1.0 -q $read_clip ! filesink location=out/original.raw || return 1
+  tampered flip 40 out/film.raw &&
+    verifies 1 '^frame 40 of the film is not that of the record (line [0-9]*): its samples were changed' \
+      out/tampered.mkv out/film.jsonl &&
+    tampered drop 40 out/film.raw &&
+    verifies 1 '^frame 40 of the record (line [0-9]*) is missing in the film' out/tampered.mkv out/film.jsonl &&
+    tampered drop 99 out/film.raw &&
+    verifies 1 '^frame 99 of the record (line [0-9]*) is missing in the film' out/tampered.mkv out/film.jsonl &&
+    tampered twice 40 out/film.raw &&
+    verifies 1 '^frame 4[01] of the film is in the wrong place: the record has it as frame 40' out/tampered.mkv out/film.jsonl &&
+    tampered swap 40 out/film.raw &&
+    verifies 1 '^frame 40 of the film is in the wrong place: the record has it as frame 41' out/tampered.mkv out/film.jsonl &&
+    grep -q '^frame 41 of the film is in the wrong place: the record has it as frame 40' out/example &&
+    tampered bare 40 out/film.raw out/original.raw &&
+    verifies 1 '^frame 40 of the film is not that of the record' out/tampered.mkv out/film.jsonl &&
+    grep -q '^frame 40 of the film: the box 200,10,160,240 (text, seen) is bare: at [0-9]*,[0-9]* ' out/example &&
+    [ "$(grep -c '^frame' out/example)" = 2 ] &&
+    verifies 1 'faults: 1$' out/film.mkv out/film.jsonl --last="$(printf %064d 0)" &&
+    verifies 0 'faults: 0$' out/film.mkv out/film.jsonl \
+      --last="$(tail -n 1 out/film.jsonl | tr -d '\n' | sha256sum | cut -d ' ' -f 1)"
+}
+
+verify_records () {
+  cover film "$face" region-effect=pixelate && film_of film || return 1
+  line=$(grep -n '"frame":60,' out/film.jsonl | cut -d : -f 1)
+  for kind in change cut repeat exchange; do
+    python3 tests/rows/recorded.py "$kind" "$line" out/film.jsonl out/changed.jsonl || return 1
+    case $kind in
+      cut) place="line $line does not follow line $((line - 1))" ;;
+      exchange) place="line $line does not follow line $((line - 1))" ;;
+      *) place="line $((line + 1)) does not follow line $line" ;;
+    esac
+    verifies 1 "^out/changed.jsonl: $place: line [0-9]* was changed, or lines were taken out" out/film.mkv out/changed.jsonl ||
+      return 1
+  done
+  python3 tests/rows/recorded.py shorten out/film.jsonl out/changed.jsonl &&
+    verifies 1 'there is no end' out/film.mkv out/changed.jsonl &&
+    head -c 5000 out/film.jsonl >out/changed.jsonl &&
+    verifies 1 'line [0-9]* is not whole' out/film.mkv out/changed.jsonl &&
+    echo '{}' >out/changed.jsonl &&
+    verifies 2 'is not the head of a record' out/film.mkv out/changed.jsonl &&
+    verifies 2 'No such file' out/film.mkv out/nowhere.jsonl &&
+    verifies 2 'nowhere.mkv' out/nowhere.mkv out/film.jsonl &&
+    verifies 2 'a film and a record are needed' out/film.mkv
+}
+
+# Who makes a new chain for a bare frame is found by the picture, whatever the effect.
+verify_pictures () {
+  # shellcheck disable=SC2086 # a list of words
+  gst-launch-1.0 -q $read_clip ! filesink location=out/original.raw || return 1
+  for effect in region-effect=pixelate region-effect=fill region-strength=0.2 region-strength=0.05 "region-strength=0.3 mask=box"; do
+    # shellcheck disable=SC2086 # a list of words
+    cover film "$face" $effect && tampered bare 50 out/film.raw out/original.raw &&
+      python3 tests/rows/recorded.py forge 50 out/film.jsonl out/tampered.raw out/forged.jsonl &&
+      verifies 1 '^frame 50 of the film: the box 200,10,160,240 (text, seen) is bare: ' out/tampered.mkv out/forged.jsonl &&
+      grep -q '100 of 100 frames are those of the record.* 99 covered, 1 bare, 0 that .* faults: 1$' out/example || return 1
+  done
+  # A mask as it is may hide nothing.
+  cover film "$face" region-effect=mask mask=gaussian && film_of film &&
+    verifies 3 '100 that the picture does not tell; faults: 0' out/film.mkv out/film.jsonl
+}
+
+# encode NAME [ENCODER...]: out/NAME.mkv from out/NAME.raw, with losses.
+encode () {
+  film=$1
+  shift
+  [ "$#" -gt 0 ] || set -- jpegenc quality=80
+  gst-launch-1.0 -q filesrc location="out/$film.raw" ! rawvideoparse format=i420 width=640 height=360 framerate=25/1 \
+    ! "$@" ! matroskamux ! filesink location="out/$film.mkv"
+}
+
+# Without checksums: a bare box is found in each effect, and a frame that is missing or too many where the picture moves.
+verify_lossy () {
+  # shellcheck disable=SC2086 # a list of words
+  gst-launch-1.0 -q $read_clip ! filesink location=out/original.raw || return 1
+  for effect in region-effect=fill region-strength=0.2 region-effect=pixelate; do
+    cover film "$face" "$effect" && encode film &&
+      verifies 0 "$all_right" --lossy out/film.mkv out/film.jsonl &&
+      tampered bare 50 out/film.raw out/original.raw && encode tampered &&
+      verifies 1 '^frame 50 of the film: the box 200,10,160,240 (text, seen) is bare: ' --lossy out/tampered.mkv out/film.jsonl ||
+      return 1
+  done
+  verifies 1 ' is not that of the record ' out/film.mkv out/film.jsonl &&
+    tampered drop 40 out/film.raw && encode tampered &&
+    verifies 1 'of the record (line [0-9]*) is missing in the film' --lossy out/tampered.mkv out/film.jsonl &&
+    tampered twice 40 out/film.raw && encode tampered &&
+    verifies 1 'of the film is not in the record' --lossy out/tampered.mkv out/film.jsonl
+}
+
+# The film of examples/anonymise, which is encoded as VP8, with the record of its element.
+verify_anonymised () {
+  rm -f out/film.jsonl
+  build/examples/anonymise --boxes=examples/clip-boxes.json --output=out/film.webm examples/clip.mp4 \
+    region-log=out/film.jsonl &&
+    verifies 0 '100 of 100 frames .* boxes: 39 covered, 0 bare, 0 that .* faults: 0' --lossy out/film.webm out/film.jsonl
+}
+
+verify_rows () {
+  check "verify: films that are right" verify_right
+  check "verify: films that were tampered with" verify_films
+  check "verify: records that were tampered with" verify_records
+  check "verify: bare boxes in the picture" verify_pictures
+  check "verify: a film that was anonymised" verify_anonymised
+  [ -n "$all" ] || return 0
+  check "verify: films with losses" verify_lossy
+  check "verify: other formats" verify_formats
+}
