@@ -365,7 +365,7 @@ check_plan (ConvolvePlan *plan, CheckRandom *random, FILE *file, Counts *counts)
       || !convolve_variant_accepts (&convolve_variant_separable, plan, &found, &reason)
       || convolve_separable_shared_size (plan) > 48 * 1024)
     return fail (&trial, "what a variant accepts", 0, 1);
-  if (convolve_variant_separable.prepare (&loaded, NULL) != CONVOLVE_OK) {
+  if (convolve_separable_derive (&loaded, NULL) != CONVOLVE_OK) {
     fprintf (file, "FAILED border products: out of memory\n");
     return 1;
   }

@@ -39,14 +39,14 @@ accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
       && convolve_accepts_float_taps (plan, reason);
 }
 
-static ConvolveStatus
-prepare (ConvolvePlan *plan, ConvolveError *error)
+ConvolveStatus
+convolve_separable_derive (ConvolvePlan *plan, ConvolveError *error)
 {
   const ConvolveArithmetic *from = &plan->arithmetic;
   ConvolveSeparableProducts *to;
 
   if (!has_products (plan))
-    return convolve_separable_load (plan, error);
+    return CONVOLVE_OK;
   plan->prepared = to = calloc (1, sizeof (*to));
   if (!to)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d products", from->rank);
@@ -66,7 +66,15 @@ prepare (ConvolvePlan *plan, ConvolveError *error)
     for (int j = 0; j < plan->taps.height; j++)
       to->products[k].column[j] = (int16_t) product->column[j];
   }
-  return convolve_separable_load (plan, error);
+  return CONVOLVE_OK;
+}
+
+static ConvolveStatus
+prepare (ConvolvePlan *plan, ConvolveError *error)
+{
+  ConvolveStatus status = convolve_separable_derive (plan, error);
+
+  return status == CONVOLVE_OK ? convolve_separable_load (plan, error) : status;
 }
 
 const ConvolveVariant convolve_variant_separable = {

@@ -39,6 +39,9 @@ typedef struct
 /* The rows that are loaded, and the ring of row sums, in bytes; of several products, their totals, too. */
 size_t convolve_separable_shared_size (const ConvolvePlan *plan);
 
+/* The host's part of prepare (): where there are products, plan->prepared becomes them. Errors: NO_MEMORY. */
+ConvolveStatus convolve_separable_derive (ConvolvePlan *plan, ConvolveError *error);
+
 CONVOLVE_DEVICE_FUNCTIONS (separable);
 
 #ifdef __cplusplus
