@@ -453,6 +453,8 @@ judge_component (View *view, const Json *effect, guint component)
 {
   const char *name = json_text (json_member (effect, "effect"));
 
+  if (!g_strcmp0 (json_text (json_member (effect, "shape")), "matte"))
+    return UNJUDGED; /* the record does not have the weights */
   if (!g_strcmp0 (name, "fill"))
     return judge_fill (view, effect, component);
   if (!g_strcmp0 (name, "pixelate") || !g_strcmp0 (name, "noise-pixelate"))

@@ -97,6 +97,12 @@ add (ConvolveBatch *batch, const ConvolveWork *work, ConvolveError *error)
               | (uintptr_t) plane->destination_stride)
           & 1))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "16-bit samples at an odd address or stride");
+  for (int i = 0; batch->device && work->kind == CONVOLVE_WORK_BLEND && i < work->blend.n_mattes; i++) {
+    const ConvolveMatte *matte = &work->blend.mattes[i];
+
+    if (matte->pixel.type == CONVOLVE_SAMPLE_U16 && (((uintptr_t) matte->samples | (uintptr_t) matte->stride) & 1))
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "16-bit samples of a matte at an odd address or stride");
+  }
   if (batch->n_works > 0 && phase_of (work->kind) < phase_of (batch->works[batch->n_works - 1].kind))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "an effect behind a copy or a blend, or a copy behind a blend");
   if (!extend ((void **) &batch->works, batch->n_works, &batch->works_room, 1, sizeof (*work)))
@@ -211,6 +217,9 @@ convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *pixel, const Co
   work.blend.area = *area;
   work.blend.area.boxes = NULL;
   work.blend.area.extras = NULL;
+  work.blend.n_mattes = area->extras ? area->extras->n_mattes : 0;
+  for (int i = 0; i < work.blend.n_mattes; i++)
+    work.blend.mattes[i] = area->extras->mattes[i];
   work.blend.outlined = area->extras && area->extras->outlines && area->count > 0;
   work.blend.first_outline = batch->n_outlines;
   if (work.blend.outlined && !add_outlines (batch, area))

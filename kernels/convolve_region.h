@@ -31,6 +31,7 @@ typedef enum
 #define CONVOLVE_WHOLE_WEIGHT 256  /* at which the effect replaces the picture completely */
 #define CONVOLVE_MAX_FACTOR 64     /* of shrinking */
 #define CONVOLVE_MAX_CORNERS 64    /* of a polygon */
+#define CONVOLVE_MAX_MATTES 2      /* of an area */
 #define CONVOLVE_POINTS 16         /* places to a luma pixel, in each direction */
 
 /*
@@ -52,6 +53,20 @@ typedef struct
   int margin;       /* sixteenths of a luma pixel: the polygon is larger by this distance on all sides */
 } ConvolveOutline;
 
+/*
+ * A picture of weights, such as the alpha of a frame: one sample of each pixel, 0 for nothing and 2^depth - 1 for the
+ * whole. A luma pixel with value v has the weight 256 * v / (2^depth - 1), rounded to the nearest. Luma pixels beyond an
+ * edge have the value of the nearest pixel inside.
+ */
+typedef struct
+{
+  const void *samples; /* pixel (0, 0) */
+  ptrdiff_t stride;    /* bytes from row to row; may be negative */
+  int width, height;   /* luma pixels */
+  ConvolvePixel pixel;
+  int sample; /* which one of the pixel */
+} ConvolveMatte;
+
 /* What few areas have. */
 typedef struct
 {
@@ -59,6 +74,9 @@ typedef struct
   const ConvolveOutline *outlines;
   const ConvolvePoint *corners; /* n_corners of them */
   int n_corners;
+
+  const ConvolveMatte *mattes; /* weights beside those of the boxes */
+  int n_mattes;                /* 0..CONVOLVE_MAX_MATTES */
 } ConvolveExtras;
 
 /*
@@ -71,7 +89,7 @@ typedef struct
  *  - polygon: as a rectangle, with d = e - margin + 1/2, and e the distance from the pixel's centre to the nearest edge
  *    in luma pixels. The weight is 256, too, where d is below 1, where an edge passes through the inside of the pixel's
  *    square, and where the outline winds around the pixel's centre. Edges of no length do not count.
- * The weight is rounded down. Where boxes lie over each other the largest weight counts.
+ * The weight is rounded down. Where boxes and mattes lie over each other the largest weight counts.
  *
  * A pixel of the plane has the weight of the nearest of its luma pixels, so that a chroma sample that touches a box
  * belongs to it. With outside set the weight is 256 less that of the farthest luma pixel: the effect shows around the
@@ -217,7 +235,7 @@ ConvolveStatus convolve_batch_fill (ConvolveBatch *batch, const ConvolvePixel *p
 ConvolveStatus convolve_batch_copy (ConvolveBatch *batch, const void *source, ptrdiff_t source_stride,
     void *destination, ptrdiff_t destination_stride, size_t row_bytes, int rows, ConvolveError *error);
 
-/* The boxes of area are copied, with their polygons. */
+/* The boxes of area are copied, with their polygons. run() reads the samples of mattes, and blends must not write them. */
 ConvolveStatus convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *pixel, const ConvolveArea *area,
     const ConvolvePlane *plane, ConvolveError *error);
 

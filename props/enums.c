@@ -172,6 +172,8 @@ convolve_region_sources_get_type (void)
     { CONVOLVE_REGION_SOURCE_ROI, "GstVideoRegionOfInterestMeta", "roi" },
     { CONVOLVE_REGION_SOURCE_ANALYTICS,
         "GstAnalyticsRelationMeta: objects with GStreamer 1.24, masks of segmentation with 1.26", "analytics" },
+    { CONVOLVE_REGION_SOURCE_ALPHA, "the alpha of the frame, as a plane of weights from 0 to the whole effect",
+        "alpha" },
     { 0, NULL, NULL },
   };
 

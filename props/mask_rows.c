@@ -56,7 +56,14 @@ static const Row rows[] = {
                "corner in turn. The one that is set last counts" },
   { "region-sources", "Region sources", "0.3", FLAGS_AT (region.sources, convolve_region_sources_get_type),
       .target = REGION, .flags = PLAYING, .standard = CONVOLVE_REGION_SOURCES_ALL,
-      .blurb = "Where the boxes of a frame come from" },
+      .blurb =
+          "Where the regions of a frame come from. A frame whose format has no alpha is changed as a whole where alpha "
+          "is among them" },
+  { "region-mask-location", "Region mask location", "0.3", MATTE_AT (region.mask), .target = REGION, .flags = PLAYING,
+      .blurb =
+          "PNG or PGM file whose grey values are weights of the effect, beside the boxes: black is nothing, and white the "
+          "whole effect. The picture is stretched to the frame, and a pixel takes the largest value that it touches. "
+          "Expansion, feather and shape do not count (NULL or empty = none)" },
   { "region-types", "Region types", "0.3", TEXT_AT (region.types), .target = DETECTIONS, .flags = PLAYING,
       .blurb = "Types of the regions in metadata that count, split by commas, as in face,plate; a type after ! does "
                "not count, as in !person; a region without a type counts (NULL or empty = all types)" },

@@ -8,6 +8,7 @@
 #include "region_boxes.h"
 #include "enums.h"
 #include "mask_file.h"
+#include "matte_file.h"
 #include "property_rows.h"
 
 /* --- the value --- */
@@ -22,6 +23,7 @@ set_standard (ConvolveProperties *properties, const Row *row)
     case ARRAY:
     case BOXES:
     case FILE_NAME:
+    case MATTE:
       break; /* NULL already, or another row's */
     case UINT:
     case FLAGS:
@@ -62,6 +64,8 @@ own_value (ConvolveProperties *properties, const Row *row)
     g_atomic_rc_box_acquire (VALUE (GValue *, properties, row));
   else if (row->kind == FILE_NAME && VALUE (ConvolveMaskFile *, properties, row))
     convolve_mask_file_ref (VALUE (ConvolveMaskFile *, properties, row));
+  else if (row->kind == MATTE && VALUE (ConvolveMatteFile *, properties, row))
+    convolve_matte_file_ref (VALUE (ConvolveMatteFile *, properties, row));
 }
 
 ConvolveProperties *
@@ -84,6 +88,8 @@ clear_value (ConvolveProperties *properties, const Row *row)
     g_clear_pointer (&VALUE (GValue *, properties, row), convolve_array_unref);
   else if (row->kind == FILE_NAME)
     g_clear_pointer (&VALUE (ConvolveMaskFile *, properties, row), convolve_mask_file_unref);
+  else if (row->kind == MATTE)
+    g_clear_pointer (&VALUE (ConvolveMatteFile *, properties, row), convolve_matte_file_unref);
 }
 
 static void
@@ -133,6 +139,8 @@ have_one_value (const ConvolveProperties *a, const ConvolveProperties *b, const 
       return TRUE;  /* the text's row tells */
     case FILE_NAME: /* another one of the same name is to be read again */
       return VALUE (ConvolveMaskFile *, a, row) == VALUE (ConvolveMaskFile *, b, row);
+    case MATTE:
+      return VALUE (ConvolveMatteFile *, a, row) == VALUE (ConvolveMatteFile *, b, row);
     case UINT:
     case FLAGS:
       return VALUE (guint, a, row) == VALUE (guint, b, row);
@@ -213,6 +221,7 @@ make_spec (const Row *row)
   switch (row->kind) {
     case TEXT:
     case FILE_NAME:
+    case MATTE:
       return g_param_spec_string (name, nick, blurb, row->text, flags);
     case BOXES:
     case ARRAY: /* of anything: a spec of the elements would make 0 of an int where a double is wanted */
@@ -268,6 +277,12 @@ new_file (const gchar *location)
   return location && location[0] ? convolve_mask_file_new (location) : NULL;
 }
 
+static ConvolveMatteFile *
+new_matte (const gchar *location)
+{
+  return location && location[0] ? convolve_matte_file_new (location) : NULL;
+}
+
 static void
 settle_driven (ConvolveProperties *properties, const Row *row)
 {
@@ -298,6 +313,9 @@ convolve_properties_set (ConvolveProperties *properties, guint index, const GVal
       break;
     case FILE_NAME:
       VALUE (ConvolveMaskFile *, properties, row) = new_file (g_value_get_string (value));
+      break;
+    case MATTE:
+      VALUE (ConvolveMatteFile *, properties, row) = new_matte (g_value_get_string (value));
       break;
     case UINT:
       VALUE (guint, properties, row) = g_value_get_uint (value);
@@ -346,6 +364,9 @@ convolve_properties_get (const ConvolveProperties *properties, guint index, GVal
       break;
     case FILE_NAME:
       g_value_set_string (value, convolve_mask_file_location (VALUE (ConvolveMaskFile *, properties, row)));
+      break;
+    case MATTE:
+      g_value_set_string (value, convolve_matte_file_location (VALUE (ConvolveMatteFile *, properties, row)));
       break;
     case UINT:
       g_value_set_uint (value, VALUE (guint, properties, row));

@@ -4,6 +4,7 @@
 
 #include "array.h"
 #include "mask_file.h"
+#include "matte_file.h"
 #include "token.h"
 #include "property_rows.h"
 #include "props.h"
@@ -41,6 +42,8 @@ show_value (const ConvolveProperties *properties, const Row *row)
       return show_array (VALUE (GValue *, properties, row));
     case FILE_NAME:
       return show_text (convolve_mask_file_location (VALUE (ConvolveMaskFile *, properties, row)), NULL);
+    case MATTE:
+      return show_text (convolve_matte_file_location (VALUE (ConvolveMatteFile *, properties, row)), NULL);
     case UINT:
       if (VALUE (guint, properties, row) == row->standard)
         return NULL;
@@ -97,14 +100,14 @@ add_idle_sources (const ConvolveRegionSettings *region, GPtrArray *sentences)
   gboolean has_text = region->sources & CONVOLVE_REGION_SOURCE_TEXT;
   g_autoptr (GArray) boxes = NULL;
 
-  if (region->sources & CONVOLVE_REGION_SOURCES_METADATA
+  if (region->sources & (CONVOLVE_REGION_SOURCES_METADATA | CONVOLVE_REGION_SOURCE_ALPHA) || region->mask
       || (has_text && (!convolve_region_settings_boxes (region, &boxes, NULL) || boxes->len > 0)))
     return;
   g_ptr_array_add (sentences,
       g_strdup_printf ("apply-to: %s %s: %s", apply_to,
           region->apply_to == CONVOLVE_APPLY_TO_REGIONS ? "has no effect" : "has the effect of frame",
           has_text ? "region-sources is text, and regions has no box"
-                   : "region-sources names none of text, roi and analytics"));
+                   : "region-sources names none of text, roi, analytics and alpha"));
 }
 
 static void

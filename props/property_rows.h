@@ -20,6 +20,7 @@ typedef enum
   ARRAY,     /* GValue * of array.h, shared, NULL for an empty array */
   BOXES,     /* the gchar * of a TEXT, as an array of array.h; the text's row owns it */
   FILE_NAME, /* ConvolveMaskFile *, shared, NULL for no name */
+  MATTE,     /* ConvolveMatteFile *, shared, NULL for no name */
   UINT,      /* guint */
   INT,       /* gint */
   DOUBLE,    /* gdouble */
@@ -88,6 +89,7 @@ struct _ConvolvePropertyTable
 #define ARRAY_AT(member) MEMBER (ARRAY, GValue *, member)
 #define BOXES_AT(member) MEMBER (BOXES, gchar *, member)
 #define FILE_AT(member) MEMBER (FILE_NAME, struct _ConvolveMaskFile *, member)
+#define MATTE_AT(member) MEMBER (MATTE, struct _ConvolveMatteFile *, member)
 #define UINT_AT(member) MEMBER (UINT, guint, member)
 #define INT_AT(member) MEMBER (INT, gint, member)
 #define DOUBLE_AT(member) MEMBER (DOUBLE, gdouble, member)

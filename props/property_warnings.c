@@ -42,13 +42,14 @@ add_nowhere (const ConvolveRegionSettings *region, const GArray *boxes, GPtrArra
 {
   gboolean has_text = region->sources & CONVOLVE_REGION_SOURCE_TEXT;
 
-  if ((region->sources & CONVOLVE_REGION_SOURCES_METADATA) || (has_text && boxes->len > 0))
+  if ((region->sources & (CONVOLVE_REGION_SOURCES_METADATA | CONVOLVE_REGION_SOURCE_ALPHA)) || region->mask
+      || (has_text && boxes->len > 0))
     return;
   g_ptr_array_add (sentences,
       g_strdup_printf ("apply-to: there can be no region, because %s; %s",
           has_text ? "region-sources is text, and regions has no box" : "region-sources names no source",
           has_text ? "write boxes into regions, or take roi or analytics into region-sources, too"
-                   : "region-sources=text+roi+analytics names all"));
+                   : "region-sources=text+roi+analytics names all but alpha"));
 }
 
 /* --- texts that mean something else --- */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "matte_file.h"
 #include "token.h"
 #include "props.h"
 
@@ -18,6 +19,7 @@ convolve_region_settings_copy (ConvolveRegionSettings *to, const ConvolveRegionS
   *to = *from;
   to->regions = g_strdup (from->regions);
   to->types = g_strdup (from->types);
+  to->mask = from->mask ? convolve_matte_file_ref (from->mask) : NULL;
   to->ids = g_strdup (from->ids);
 }
 
@@ -26,6 +28,7 @@ convolve_region_settings_clear (ConvolveRegionSettings *settings)
 {
   g_clear_pointer (&settings->regions, g_free);
   g_clear_pointer (&settings->types, g_free);
+  g_clear_pointer (&settings->mask, convolve_matte_file_unref);
   g_clear_pointer (&settings->ids, g_free);
 }
 
@@ -177,6 +180,8 @@ convolve_region_settings_check (const ConvolveRegionSettings *settings, const Co
       || !convolve_region_settings_types (settings, &types, error)
       || !convolve_region_settings_identities (settings, &identities, error)
       || !check_boxes_touch (settings, boxes, error))
+    return FALSE;
+  if (settings->mask && !convolve_matte_file_read (settings->mask, error))
     return FALSE;
   if (settings->apply_to == CONVOLVE_APPLY_TO_FRAME
       || convolve_region_settings_effect (settings) != CONVOLVE_REGION_EFFECT_MASK || settings->strength < 0)

@@ -20,9 +20,10 @@ typedef enum
 
 typedef enum
 {
-  CONVOLVE_REGION_SOURCE_TEXT = 1 << 0,     /* the property regions */
-  CONVOLVE_REGION_SOURCE_ROI = 1 << 1,      /* GstVideoRegionOfInterestMeta */
-  CONVOLVE_REGION_SOURCE_ANALYTICS = 1 << 2 /* GstAnalyticsRelationMeta */
+  CONVOLVE_REGION_SOURCE_TEXT = 1 << 0,      /* the property regions */
+  CONVOLVE_REGION_SOURCE_ROI = 1 << 1,       /* GstVideoRegionOfInterestMeta */
+  CONVOLVE_REGION_SOURCE_ANALYTICS = 1 << 2, /* GstAnalyticsRelationMeta */
+  CONVOLVE_REGION_SOURCE_ALPHA = 1 << 3      /* the frame's own alpha */
 } ConvolveRegionSources;
 
 #define CONVOLVE_REGION_SOURCES_METADATA (CONVOLVE_REGION_SOURCE_ROI | CONVOLVE_REGION_SOURCE_ANALYTICS)
@@ -66,6 +67,7 @@ typedef struct
   guint64 hold;      /* nanoseconds */
   guint64 lookahead; /* nanoseconds, 0..CONVOLVE_MAX_LOOKAHEAD */
   ConvolveRegionFallback fallback;
+  struct _ConvolveMatteFile *mask; /* of region-mask-location, shared: see matte_file.h; NULL where there is none */
 } ConvolveRegionSettings;
 
 #define CONVOLVE_MAX_EXPAND 10.0
@@ -91,6 +93,7 @@ gboolean convolve_region_effect_has_blocks (ConvolveRegionEffect effect);
 /*
  * Whether the settings can work with the mask: all texts can be read, a box of the text can touch some frame, and a
  * strength meets a mask that takes one.
+ * The picture of region-mask-location can be read.
  * FALSE with error (CONVOLVE_PROPS_ERROR_REGIONS). Which regions a frame has is told by the functions below.
  */
 gboolean convolve_region_settings_check (const ConvolveRegionSettings *settings, const ConvolveSettings *mask,

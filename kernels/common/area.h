@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "common/boundary.h"
+#include "common/sample.h"
 #include "convolve_region.h"
 
 /* The luma pixels first .. last of a row or column that a sample stands for, and the same of a box. */
@@ -233,6 +234,29 @@ convolve_corners_weight (const ConvolveArea *area, ConvolveRect box, const Convo
         found = weight;
     }
   return found;
+}
+
+/* --- mattes --- */
+
+/* The weight that a matte gives to the pixel at (x, y) of a plane. */
+static CONVOLVE_BOTH int
+convolve_matte_weight (const ConvolveArea *area, const ConvolveMatte *matte, int x, int y)
+{
+  const ConvolvePixel *pixel = &matte->pixel;
+  const int size = pixel->type == CONVOLVE_SAMPLE_U8 ? 1 : 2, whole = (1 << pixel->depth) - 1;
+  int found = area->outside ? whole : 0;
+
+  for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++)
+    for (int u = x * area->x_step; u < (x + 1) * area->x_step; u++) {
+      const uint8_t *row =
+          (const uint8_t *) matte->samples + convolve_clamp (v, 0, matte->height - 1) * (int64_t) matte->stride;
+      int value = convolve_read_sample (pixel,
+          row + (int64_t) convolve_clamp (u, 0, matte->width - 1) * pixel->stride + matte->sample * size);
+
+      if (area->outside ? value < found : value > found)
+        found = value;
+    }
+  return (found * CONVOLVE_WHOLE_WEIGHT + whole / 2) / whole;
 }
 
 /* --- boxes --- */

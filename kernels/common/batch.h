@@ -44,6 +44,8 @@ typedef struct
       ConvolveArea area; /* without the pointers to boxes and extras, which move while the batch grows */
       size_t first_box, first_outline;
       bool outlined; /* the area has polygons */
+      int n_mattes;
+      ConvolveMatte mattes[CONVOLVE_MAX_MATTES];
     } blend;
   };
 } ConvolveWork;
@@ -74,7 +76,9 @@ convolve_batch_area (const ConvolveBatch *batch, const ConvolveWork *work, Convo
   *extras = (ConvolveExtras){ .outlines = work->blend.outlined ? batch->outlines + work->blend.first_outline : NULL,
     .corners = batch->corners,
     .n_corners = (int) batch->n_corners };
-  area.extras = work->blend.outlined ? extras : NULL;
+  extras->mattes = work->blend.mattes;
+  extras->n_mattes = work->blend.n_mattes;
+  area.extras = work->blend.outlined || work->blend.n_mattes > 0 ? extras : NULL;
   return area;
 }
 

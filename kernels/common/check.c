@@ -114,6 +114,24 @@ check_outlines (const ConvolveArea *area, const ConvolveExtras *extras, Convolve
   return CONVOLVE_OK;
 }
 
+static ConvolveStatus
+check_mattes (const ConvolveExtras *extras, ConvolveError *error)
+{
+  if (extras->n_mattes < 0 || extras->n_mattes > CONVOLVE_MAX_MATTES)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "an area of %d mattes", extras->n_mattes);
+  for (int i = 0; i < extras->n_mattes; i++) {
+    const ConvolveMatte *matte = &extras->mattes[i];
+
+    if (!matte->samples || matte->width < 1 || matte->height < 1 || matte->width > MAX_EXTENT
+        || matte->height > MAX_EXTENT || matte->sample < 0 || matte->sample >= matte->pixel.samples)
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "a matte of %dx%d pixels, and sample %d of %d", matte->width,
+          matte->height, matte->sample, matte->pixel.samples);
+    if (convolve_check_pixel (&matte->pixel, error) != CONVOLVE_OK)
+      return CONVOLVE_INVALID;
+  }
+  return CONVOLVE_OK;
+}
+
 ConvolveStatus
 convolve_check_area (const ConvolveArea *area, ConvolveError *error)
 {
@@ -130,6 +148,8 @@ convolve_check_area (const ConvolveArea *area, ConvolveError *error)
       return convolve_fail (error, CONVOLVE_INVALID, 0, "box %d is %dx%d at %d,%d", i, box.width, box.height, box.x,
           box.y);
   }
+  if (area->extras && check_mattes (area->extras, error) != CONVOLVE_OK)
+    return CONVOLVE_INVALID;
   return area->extras ? check_outlines (area, area->extras, error) : CONVOLVE_OK;
 }
 

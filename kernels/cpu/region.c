@@ -43,6 +43,8 @@ convolve_area_weight (const ConvolveArea *area, int x, int y)
             ? convolve_corners_weight (area, area->boxes[i], area->extras->corners + outline->first, *outline, x, y)
             : convolve_box_weight (area, area->boxes[i], x, y));
   }
+  for (int i = 0; area->extras && i < area->extras->n_mattes; i++)
+    most = convolve_larger (most, convolve_matte_weight (area, &area->extras->mattes[i], x, y));
   return area->outside ? CONVOLVE_WHOLE_WEIGHT - most : most;
 }
 

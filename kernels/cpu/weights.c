@@ -18,6 +18,7 @@
 
 #include "common/area.h"
 #include "common/internal.h"
+#include "common/sample.h"
 
 #define BAND 16 /* rows that share a list of boxes */
 #define FEW 8   /* so many boxes are fastest one by one */
@@ -436,6 +437,43 @@ add_polygon (ConvolveWeights *weights, int i, int y)
     raise (&weights->weights[k], weights->found[k]);
 }
 
+/* --- mattes --- */
+
+/* Takes the largest values of samples in a row of luma pixels, or the least ones outside. */
+static void
+take_values (ConvolveWeights *weights, const ConvolveMatte *matte, const uint8_t *row)
+{
+  const ConvolveArea *area = weights->area;
+  const ConvolvePixel *pixel = &matte->pixel;
+  int step = area->x_step, x = weights->region.x * step, size = convolve_sample_size (pixel->type);
+
+  for (int i = 0; i < weights->region.width; i++)
+    for (int k = 0; k < step; k++) {
+      int column = x + i * step + k < matte->width ? x + i * step + k : matte->width - 1;
+      const uint8_t *at = row + (ptrdiff_t) column * pixel->stride + matte->sample * size;
+      int value = size == 1 ? *at : convolve_read_sample (pixel, at);
+
+      if (area->outside ? value < weights->found[i] : value > weights->found[i])
+        weights->found[i] = (uint16_t) value;
+    }
+}
+
+/* Raises the weights of row y to those of a matte. */
+static void
+add_matte (ConvolveWeights *weights, const ConvolveMatte *matte, int y)
+{
+  const ConvolveArea *area = weights->area;
+  int whole = (1 << matte->pixel.depth) - 1, width = weights->region.width;
+
+  for (int i = 0; i < width; i++)
+    weights->found[i] = (uint16_t) (area->outside ? whole : 0);
+  for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++)
+    take_values (weights, matte,
+        (const uint8_t *) matte->samples + convolve_clamp (v, 0, matte->height - 1) * matte->stride);
+  for (int i = 0; i < width; i++)
+    raise (&weights->weights[i], (weights->found[i] * CONVOLVE_WHOLE_WEIGHT + whole / 2) / whole);
+}
+
 /* --- rows --- */
 
 /* Copies the boxes that reach the band. */
@@ -490,6 +528,8 @@ convolve_weights_row (ConvolveWeights *weights, int y)
   for (int i = 0; i < area->count && weights->plain; i++)
     if (area->extras->outlines[i].count > 0)
       add_polygon (weights, i, y);
+  for (int i = 0; area->extras && i < area->extras->n_mattes; i++)
+    add_matte (weights, &area->extras->mattes[i], y);
   for (int i = 0; i < width && area->outside; i++)
     weights->weights[i] = (uint16_t) (CONVOLVE_WHOLE_WEIGHT - weights->weights[i]);
   return weights->weights;

@@ -508,6 +508,16 @@
  */
 
 /**
+ * GstCudaConvolve:region-mask-location:
+ *
+ * PNG or PGM file whose grey values are weights of the effect, beside the boxes: black is nothing, and white the whole
+ * effect. The picture is stretched to the frame, and a pixel takes the largest value that it touches. Expansion,
+ * feather and shape do not count (NULL or empty = none).
+ *
+ * Since: 0.3
+ */
+
+/**
  * GstCudaConvolve:region-min-confidence:
  *
  * Least confidence of the regions in metadata that count. A region whose confidence is not told, or is 0, counts (0 =
@@ -536,7 +546,8 @@
 /**
  * GstCudaConvolve:region-sources:
  *
- * Where the boxes of a frame come from.
+ * Where the regions of a frame come from. A frame whose format has no alpha is changed as a whole where alpha is among
+ * them.
  *
  * Since: 0.3
  */

@@ -141,6 +141,7 @@ gst_cuda_convolve_detections_set (GstCudaConvolveDetections *detections, const C
   detections->ahead = convolve_region_settings_lookahead (settings);
   detections->needs_metadata = settings->apply_to == CONVOLVE_APPLY_TO_REGIONS
       && settings->fallback == CONVOLVE_REGION_FALLBACK_NONE && (settings->sources & CONVOLVE_REGION_SOURCES_METADATA)
+      && !(settings->sources & CONVOLVE_REGION_SOURCE_ALPHA) && !settings->mask
       && (text->len == 0 || !(settings->sources & CONVOLVE_REGION_SOURCE_TEXT));
   return TRUE;
 }

@@ -572,6 +572,32 @@ gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveR
 }
 
 void
+gst_cuda_convolve_patches_add_matte (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
+    GstCudaConvolveMattes matte, ConvolveRect rect, const GstCudaConvolvePicture *picture)
+{
+  GstCudaConvolvePatch patch = { .rect = to_units (rect, picture), .mattes = matte, .x = rect.x, .y = rect.y };
+  guint place = 0;
+
+  if (patches->limited || changes_nothing (settings))
+    return;
+  if (patches->outside) {
+    g_array_index (patches->patches, GstCudaConvolvePatch, 0).mattes |= matte;
+    return;
+  }
+  set_effect (&patch, settings, MIN (rect.width, rect.height));
+  if (convolve_region_effect_has_blocks (settings->effect))
+    settle_blocks (&patch, rect, picture);
+  while (place < patches->patches->len) {
+    const GstCudaConvolvePatch *other = &g_array_index (patches->patches, GstCudaConvolvePatch, place);
+
+    if (other->strength > patch.strength || (other->strength == patch.strength && other->block > patch.block))
+      break;
+    place++;
+  }
+  g_array_insert_val (patches->patches, place, patch);
+}
+
+void
 gst_cuda_convolve_patches_take_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
     const GstCudaConvolvePicture *picture)
 {

@@ -52,6 +52,12 @@ typedef struct
 gdouble gst_cuda_convolve_strength_sigma (guint strength);
 gint gst_cuda_convolve_strength_factor (guint strength);
 
+typedef enum
+{
+  GST_CUDA_CONVOLVE_MATTE_PICTURE = 1 << 0, /* of region-mask-location */
+  GST_CUDA_CONVOLVE_MATTE_ALPHA = 1 << 1,   /* of the frame */
+} GstCudaConvolveMattes;
+
 /*
  * What is computed at once: a rectangle of the frame with all boxes of one effect that touch the rectangle. Rectangles
  * of equal effect do not meet in any plane, but for those of effects with blocks, where each box has its own.
@@ -65,6 +71,7 @@ typedef struct
   guint64 number;           /* whose noise the blocks get; see noise.h */
   ConvolveShape shape;      /* of boxes without a polygon */
   gboolean has_polygons;
+  guint mattes; /* of GstCudaConvolveMattes: their weights count beside those of the boxes */
 } GstCudaConvolvePatch;
 
 /* The samples of a plane along one direction. Each stands for `step` luma pixels. */
@@ -122,6 +129,13 @@ void gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const Conv
 /* Whether the box, or its polygon, touches the frame with expansion and feather. */
 gboolean gst_cuda_convolve_box_touches_frame (const GstCudaConvolveBox *box, const ConvolveRegionSettings *settings,
     gint width, gint height);
+
+/*
+ * Adds the patch of a matte that is above 0 in a rectangle of the frame alone, after find(): with the strength and the blocks
+ * of a box as large. Outside of regions the matte joins the patch of the frame.
+ */
+void gst_cuda_convolve_patches_add_matte (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
+    GstCudaConvolveMattes matte, ConvolveRect rect, const GstCudaConvolvePicture *picture);
 
 /* One patch of the whole frame, as if one box were as large as the frame, with neither feather nor ellipse. */
 void gst_cuda_convolve_patches_take_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "regions/boxes.h"
+#include "regions/mattes.h"
 #include "regions/noise.h"
 #include "regions/object.h"
 #include "plans/color.h"
@@ -40,6 +41,14 @@ struct _GstCudaConvolveRegions
   GstCudaConvolvePatches patches;
   GstCudaConvolveNoise noise;
   GstCudaConvolveWindows windows; /* of the frame that run() works on */
+
+  ConvolveMatteFile *mask;  /* that the plane was made of; or NULL */
+  guint8 *mask_plane;       /* as large as frames; or NULL */
+  ConvolveRect mask_bounds; /* of what is above 0 */
+  gpointer mask_on_device;  /* a copy of the plane, made at first use; or NULL */
+  gboolean has_alpha;       /* in frames of this format: */
+  guint alpha_group, alpha_sample;
+  ConvolveMatte mattes[CONVOLVE_MAX_MATTES]; /* of the frame that run() works on: the picture, and the alpha */
 };
 
 /* --- the picture --- */
@@ -219,9 +228,61 @@ gst_cuda_convolve_regions_explain_fault (const GstCudaConvolveRegions *regions, 
           "region-sources: all boxes in the metadata of a frame lie outside the frame of %dx%d, and count for nothing; "
           "boxes are in luma pixels of the frames that arrive, so a detector belongs behind what scales or crops",
           width, height);
+    case GST_CUDA_CONVOLVE_THERE_IS_NO_ALPHA:
+      return g_strdup_printf (
+          "region-sources: the format %s has no alpha, so the whole frame is changed; take a format with alpha, as "
+          "videoconvert ! video/x-raw,format=RGBA makes, or leave alpha out",
+          GST_VIDEO_INFO_NAME (&regions->plans->work.in.info));
+    case GST_CUDA_CONVOLVE_MASK_IS_BLACK:
+      return g_strdup_printf ("region-mask-location: the picture %s is black, and covers nothing; white covers",
+          convolve_matte_file_location (regions->mask));
     default:
       return explain_limit (regions);
   }
+}
+
+/* --- mattes --- */
+
+static void
+forget_mask (GstCudaConvolveRegions *regions)
+{
+  convolve_device_release (regions->work.device, regions->mask_on_device);
+  regions->mask_on_device = NULL;
+  g_clear_pointer (&regions->mask_plane, g_free);
+  g_clear_pointer (&regions->mask, convolve_matte_file_unref);
+}
+
+/* Makes the plane of the picture, unless it is that of the settings before. The picture can be read. */
+static void
+take_mask (GstCudaConvolveRegions *regions, ConvolveMatteFile *mask)
+{
+  const GstVideoInfo *info = &regions->plans->work.in.info;
+  const ConvolveGrey *grey = mask ? convolve_matte_file_read (mask, NULL) : NULL;
+
+  if (mask == regions->mask)
+    return;
+  forget_mask (regions);
+  if (!grey)
+    return;
+  regions->mask = convolve_matte_file_ref (mask);
+  regions->mask_plane = gst_cuda_convolve_matte_scale (grey, GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info),
+      &regions->mask_bounds);
+}
+
+/* Adds the patches of mattes to those of boxes. */
+static void
+find_mattes (GstCudaConvolveRegions *regions, const ConvolveRegionSettings *settings)
+{
+  ConvolveRect frame = { 0, 0, regions->picture.width, regions->picture.height };
+
+  if (regions->mask && regions->mask_bounds.width > 0)
+    gst_cuda_convolve_patches_add_matte (&regions->patches, settings, GST_CUDA_CONVOLVE_MATTE_PICTURE,
+        regions->mask_bounds, &regions->picture);
+  if (regions->mask && regions->mask_bounds.width == 0)
+    regions->faults |= GST_CUDA_CONVOLVE_MASK_IS_BLACK;
+  if (settings->sources & CONVOLVE_REGION_SOURCE_ALPHA)
+    gst_cuda_convolve_patches_add_matte (&regions->patches, settings, GST_CUDA_CONVOLVE_MATTE_ALPHA, frame,
+        &regions->picture);
 }
 
 gboolean
@@ -249,6 +310,7 @@ gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveD
   regions->properties = convolve_properties_ref (properties);
   regions->work.is_identity = properties->region.effect == CONVOLVE_REGION_EFFECT_MASK
       && properties->region.strength < 0 && GST_CUDA_CONVOLVE_WORK (regions->plans)->is_identity;
+  take_mask (regions, properties->region.mask);
   look_at_text (regions);
   return TRUE;
 }
@@ -273,18 +335,21 @@ gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolve
 {
   const ConvolveRegionSettings *settings = &regions->properties->region;
   const GstVideoInfo *info = &regions->plans->work.in.info;
-  gboolean lost;
+  gboolean lost, needs_alpha = (settings->sources & CONVOLVE_REGION_SOURCE_ALPHA) && !regions->has_alpha;
   const GArray *found = gst_cuda_convolve_detections_find (detections, buffer, info, &lost);
 
-  regions->faults = regions->text_faults;
+  regions->faults = regions->text_faults | (needs_alpha ? GST_CUDA_CONVOLVE_THERE_IS_NO_ALPHA : 0);
   regions->whole = gst_cuda_convolve_detections_are_too_many (detections) ? "too-many-boxes"
       : regions->text_faults & GST_CUDA_CONVOLVE_TEXT_IS_OUTSIDE          ? "regions-outside"
       : lost && settings->fallback == CONVOLVE_REGION_FALLBACK_FRAME      ? "no-metadata"
+      : needs_alpha                                                       ? "no-alpha"
                                                                           : NULL;
   if (regions->whole)
     gst_cuda_convolve_patches_take_frame (&regions->patches, settings, &regions->picture);
-  else
+  else {
     gst_cuda_convolve_patches_find (&regions->patches, settings, found, &regions->picture);
+    find_mattes (regions, settings);
+  }
   number_patches (regions);
   if (regions->patches.limited)
     regions->whole = "too-many-boxes";
@@ -347,6 +412,16 @@ describe_patch (const GstCudaConvolveRegions *regions, const GstCudaConvolvePatc
   const GstCudaConvolvePatches *patches = &regions->patches;
   guint end = patch->first_box + patch->n_boxes, n;
 
+  for (guint bit = 0; bit < CONVOLVE_MAX_MATTES; bit++) {
+    GstCudaConvolveRecordRegion matte = { .source = bit == 0 ? "picture" : "alpha",
+      .shape = "matte",
+      .confidence = NAN,
+      .boxes = &patch->rect,
+      .n_boxes = 1 };
+
+    if (patch->mattes >> bit & 1)
+      gst_cuda_convolve_record_add (record, &matte, effect);
+  }
   for (guint first = patch->first_box; first < end; first += n) {
     GstCudaConvolveOrigin origin;
     GstCudaConvolveRecordRegion region = { 0 };
@@ -663,6 +738,8 @@ blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch,
         patch->has_polygons ? &g_array_index (regions->patches.outlines, ConvolveOutline, patch->first_box) : NULL,
     .corners = (const ConvolvePoint *) regions->patches.corners->data,
     .n_corners = regions->patches.corners->len,
+    .mattes = &regions->mattes[patch->mattes & GST_CUDA_CONVOLVE_MATTE_PICTURE ? 0 : 1],
+    .n_mattes = (patch->mattes & 1) + (patch->mattes >> 1),
   };
   ConvolveArea area = {
     /* An array without boxes has no memory. */
@@ -673,7 +750,7 @@ blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch,
     .outside = regions->patches.outside,
     .x_step = group->x_step,
     .y_step = group->y_step,
-    .extras = patch->has_polygons ? &extras : NULL,
+    .extras = patch->has_polygons || patch->mattes ? &extras : NULL,
   };
   ConvolvePlane plane = {
     .source = origin_of (bytes, group, rect),
@@ -752,14 +829,77 @@ count_bytes (const GstCudaConvolveRegions *regions)
   return bytes;
 }
 
+/* The rows of the plane with alpha that are copied before the effects are drawn: those of an alpha that changes in place. */
+static gsize
+count_alpha_rows (const GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs)
+{
+  const GstCudaConvolveGroup *group = &regions->plans->work.in.groups[regions->alpha_group];
+
+  if (!(regions->properties->region.sources & CONVOLVE_REGION_SOURCE_ALPHA) || !regions->has_alpha
+      || !(group->pixel.select >> regions->alpha_sample & 1)
+      || pairs[group->plane].source != pairs[group->plane].destination)
+    return 0;
+  return regions->windows.planes[group->plane].rows;
+}
+
+/* Sets the matte of the frame's alpha, and enqueues a copy to `bytes` where the alpha is to change. */
+static ConvolveStatus
+take_alpha (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs, guint8 *bytes, ConvolveError *error)
+{
+  const GstCudaConvolveGroup *group = &regions->plans->work.in.groups[regions->alpha_group];
+  const GstCudaConvolvePlanePair *pair = &pairs[group->plane];
+  gsize rows = count_alpha_rows (regions, pairs), row_bytes = regions->windows.planes[group->plane].row_bytes;
+
+  regions->mattes[1] = (ConvolveMatte){ .samples = (rows > 0 ? bytes : (const guint8 *) pair->source) + group->offset,
+    .stride = rows > 0 ? (gssize) row_bytes : pair->source_stride,
+    .width = group->width,
+    .height = group->height,
+    .pixel = group->pixel,
+    .sample = regions->alpha_sample };
+  if (rows == 0)
+    return CONVOLVE_OK;
+  return convolve_batch_copy (regions->batch, pair->source, pair->source_stride, bytes, row_bytes, row_bytes, rows,
+      error);
+}
+
+/* Sets the matte of the picture, which is copied to the device once. */
+static ConvolveStatus
+place_mask (GstCudaConvolveRegions *regions, ConvolveError *error)
+{
+  gint width = regions->picture.width, height = regions->picture.height;
+  gsize bytes = (gsize) width * height;
+  ConvolveStatus status = CONVOLVE_OK;
+
+  if (regions->work.device && !regions->mask_on_device) {
+    regions->mask_on_device = convolve_device_alloc (regions->work.device, bytes, error);
+    if (!regions->mask_on_device)
+      return error->status;
+    status = convolve_device_copy (regions->work.device, regions->mask_on_device, regions->mask_plane, bytes,
+        CONVOLVE_COPY_TO_DEVICE, error);
+  }
+  regions->mattes[0] = (ConvolveMatte){ .samples = regions->work.device ? regions->mask_on_device : regions->mask_plane,
+    .stride = width,
+    .width = width,
+    .height = height,
+    .pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 } };
+  return status;
+}
+
 static ConvolveStatus
 run_once (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs, ConvolveError *error)
 {
+  const GstCudaConvolveGroup *alpha = &regions->plans->work.in.groups[regions->alpha_group];
+  gsize of_effects = count_bytes (regions);
+  gsize of_alpha = count_alpha_rows (regions, pairs) * regions->windows.planes[alpha->plane].row_bytes;
   void *bytes;
-  ConvolveStatus status = convolve_batch_begin (regions->batch, count_bytes (regions), &bytes, error);
+  ConvolveStatus status = convolve_batch_begin (regions->batch, of_effects + of_alpha, &bytes, error);
 
   if (status == CONVOLVE_OK)
     status = take_turn (regions, compute_patch, pairs, bytes, error);
+  if (status == CONVOLVE_OK && regions->mask)
+    status = place_mask (regions, error);
+  if (status == CONVOLVE_OK && regions->has_alpha)
+    status = take_alpha (regions, pairs, (guint8 *) bytes + of_effects, error);
   if (status == CONVOLVE_OK)
     status = copy_planes (regions, pairs, error);
   if (status == CONVOLVE_OK)
@@ -918,6 +1058,8 @@ gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans)
   regions->work.device = GST_CUDA_CONVOLVE_WORK (plans)->device;
   regions->work.variant = GST_CUDA_CONVOLVE_WORK (plans)->variant;
   init_picture (&regions->picture, plans);
+  regions->has_alpha =
+      gst_cuda_convolve_matte_find_alpha (&plans->work.in, &regions->alpha_group, &regions->alpha_sample);
   gst_cuda_convolve_patches_init (&regions->patches);
   gst_cuda_convolve_noise_init (&regions->noise);
   return regions;

@@ -36,7 +36,9 @@ typedef enum
   GST_CUDA_CONVOLVE_TEXT_IS_OUTSIDE = 1 << 1,     /* all boxes: the whole frame is changed */
   GST_CUDA_CONVOLVE_METADATA_IS_OUTSIDE = 1 << 2, /* all boxes of a frame */
   GST_CUDA_CONVOLVE_BOXES_ARE_LIMITED = 1 << 3,   /* the whole frame is changed */
-  GST_CUDA_CONVOLVE_N_BOX_FAULTS = 4
+  GST_CUDA_CONVOLVE_THERE_IS_NO_ALPHA = 1 << 4,   /* the whole frame is changed */
+  GST_CUDA_CONVOLVE_MASK_IS_BLACK = 1 << 5,
+  GST_CUDA_CONVOLVE_N_BOX_FAULTS = 6
 } GstCudaConvolveBoxFaults;
 
 /* The faults of the boxes that find() found last, and the sentence about one of them, which is to be freed. */

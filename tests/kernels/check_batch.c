@@ -46,6 +46,7 @@ typedef struct
     int values[CONVOLVE_MAX_SAMPLES];
     ConvolveArea area;
     ConvolveExtras extras;
+    bool has_matte; /* a sample of the picture that the effects are made of */
     ConvolveRect boxes[MOST_BOXES];
     ConvolveOutline outlines[MOST_BOXES];
     ConvolvePoint corners[MOST_BOXES * MOST_CORNERS];
@@ -222,6 +223,7 @@ make_works (Case *c)
       c->works[i].blocks.size = c->works[i].blocks.size % 6 + 1;
     }
     make_polygons (c, i);
+    c->works[i].has_matte = check_random_one_in (random, 4);
     c->works[i].memory = c->memory;
     c->memory += ((size_t) c->works[i].region.width * c->works[i].region.height * c->pixel.stride + 15) / 16 * 16;
   }
@@ -304,13 +306,24 @@ add_effect (const Case *c, int i, ConvolveBatch *batch, ConvolvePlan *const *pla
 }
 
 static ConvolveStatus
-add_blend (const Case *c, int i, ConvolveBatch *batch, void *memory, void *destination, ConvolveError *error)
+add_blend (const Case *c, int i, ConvolveBatch *batch, void *memory, void *source, void *destination,
+    ConvolveError *error)
 {
+  ConvolveMatte matte = { first_row (c, source), signed_stride (c), c->width, c->height, c->pixel,
+    c->pixel.samples - 1 };
+  ConvolveExtras extras = c->works[i].extras;
+  ConvolveArea area = c->works[i].area;
   ConvolvePlane plane = { origin_of (c, memory, i), first_row (c, destination),
     (ptrdiff_t) c->works[i].region.width * c->pixel.stride, signed_stride (c), c->width, c->height,
     c->works[i].region };
 
-  return convolve_batch_blend (batch, &c->pixel, &c->works[i].area, &plane, error);
+  /* A picture that blends write to is no matte. */
+  if (c->works[i].has_matte && source != destination) {
+    extras.mattes = &matte;
+    extras.n_mattes = 1;
+    area.extras = &extras;
+  }
+  return convolve_batch_blend (batch, &c->pixel, &area, &plane, error);
 }
 
 /* One round from source to destination. */
@@ -328,7 +341,7 @@ run_round (const Case *c, ConvolveBatch *batch, ConvolvePlan *const *plans, void
     status = convolve_batch_copy (batch, first_row (c, source), signed_stride (c), first_row (c, destination),
         signed_stride (c), row, c->height, error);
   for (int i = 0; i < c->n_works && status == CONVOLVE_OK; i++)
-    status = add_blend (c, i, batch, memory, destination, error);
+    status = add_blend (c, i, batch, memory, source, destination, error);
   return status == CONVOLVE_OK ? convolve_batch_run (batch, error) : status;
 }
 

@@ -15,6 +15,7 @@
 #include "convolve_region.h"
 
 #define FEW_BOXES 6
+#define MATTE_SIDE 60 /* luma pixels at most, and planes may be larger */
 #define MOST_BOXES 80 /* with the definition of weights that was checked on few boxes */
 
 typedef struct
@@ -30,6 +31,8 @@ typedef struct
   ConvolvePoint corners[MOST_BOXES * CONVOLVE_MAX_CORNERS];
   ConvolveArea area;
   ConvolveExtras extras;
+  ConvolveMatte mattes[CONVOLVE_MAX_MATTES];
+  uint8_t samples[CONVOLVE_MAX_MATTES][MATTE_SIDE * MATTE_SIDE * 8];
 } Case;
 
 static int
@@ -170,6 +173,41 @@ make_polygon (Case *c, int i)
   }
 }
 
+/* Up to two mattes of any depth and byte order, and of pixels of up to 8 bytes. Most are hard, others have any value. */
+static void
+make_mattes (Case *c)
+{
+  CheckRandom *random = &c->random;
+
+  c->extras.mattes = c->mattes;
+  c->extras.n_mattes = check_random_range (random, 0, CONVOLVE_MAX_MATTES);
+  for (int i = 0; i < c->extras.n_mattes; i++) {
+    ConvolveMatte *matte = &c->mattes[i];
+    bool deep = check_random_one_in (random, 2), hard = check_random_one_in (random, 2);
+    int size = deep ? 2 : 1;
+
+    *matte = (ConvolveMatte){ .width = check_random_range (random, 1, MATTE_SIDE),
+      .height = check_random_range (random, 1, MATTE_SIDE),
+      .pixel = { .type = deep ? CONVOLVE_SAMPLE_U16 : CONVOLVE_SAMPLE_U8,
+          .depth = deep ? check_random_range (random, 9, 16) : 8,
+          .swapped = deep && check_random_one_in (random, 3),
+          .samples = check_random_range (random, 1, 4) } };
+    matte->pixel.shift = deep ? check_random_range (random, 0, 16 - matte->pixel.depth) : 0;
+    matte->pixel.stride = size * check_random_range (random, matte->pixel.samples, 4);
+    matte->sample = check_random_range (random, 0, matte->pixel.samples - 1);
+    matte->stride = (ptrdiff_t) matte->width * matte->pixel.stride;
+    matte->samples = c->samples[i];
+    check_random_fill (random, c->samples[i], sizeof (c->samples[i]));
+    for (int k = 0; k < matte->width * matte->height && hard; k++)
+      memset (c->samples[i] + k * matte->pixel.stride, check_random_one_in (random, 8) ? 255 : 0,
+          (size_t) matte->pixel.stride);
+    if (check_random_one_in (random, 3)) {
+      matte->samples = c->samples[i] + (matte->height - 1) * matte->stride;
+      matte->stride = -matte->stride;
+    }
+  }
+}
+
 static void
 make_area (Case *c)
 {
@@ -198,8 +236,9 @@ make_area (Case *c)
             check_random_range (random, 1, most), check_random_range (random, 1, most) }
         : (ConvolveRect){ check_random_range (random, -across, across), check_random_range (random, -down, down),
             check_random_range (random, 1, across), check_random_range (random, 1, down) };
-  if (!check_random_one_in (random, 3))
+  if (!check_random_one_in (random, 2))
     return;
+  make_mattes (c);
   c->extras.outlines = c->outlines;
   c->extras.corners = c->corners;
   area->extras = &c->extras;
@@ -318,6 +357,24 @@ luma_weight (const ConvolveArea *area, int i, int x, int y)
   return q <= 1e-12L ? 256 : p <= 0 ? 0 : 256 * p / (p + q);
 }
 
+/* The weight of one luma pixel in a matte, byte by byte. */
+static int
+matte_weight (const ConvolveMatte *matte, int x, int y)
+{
+  int whole = (1 << matte->pixel.depth) - 1, value;
+  const uint8_t *at = (const uint8_t *) matte->samples;
+
+  x = x < matte->width ? x : matte->width - 1;
+  y = y < matte->height ? y : matte->height - 1;
+  at += y * matte->stride + x * matte->pixel.stride + matte->sample * (matte->pixel.depth > 8 ? 2 : 1);
+  value = at[0];
+  if (matte->pixel.depth > 8)
+    value = (matte->pixel.swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? at[0] << 8 | at[1] : at[1] << 8 | at[0])
+        >> matte->pixel.shift;
+  value = value < whole ? value : whole;
+  return (int) floor (256.0 * value / whole + 0.5);
+}
+
 /* Whether weight is right for the pixel. A value that is a whole number but for the last digits may be rounded so. */
 static bool
 weight_is_right (const ConvolveArea *area, int x, int y, int weight)
@@ -331,6 +388,18 @@ weight_is_right (const ConvolveArea *area, int x, int y, int weight)
       for (int u = x * area->x_step; u < (x + 1) * area->x_step; u++) {
         nearest = fmaxl (nearest, luma_weight (area, i, u, v));
         farthest = fminl (farthest, luma_weight (area, i, u, v));
+      }
+    most = fmaxl (most, area->outside ? farthest : nearest);
+  }
+  for (int i = 0; area->extras && i < area->extras->n_mattes; i++) {
+    int nearest = 0, farthest = 256;
+
+    for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++)
+      for (int u = x * area->x_step; u < (x + 1) * area->x_step; u++) {
+        int weight_there = matte_weight (&area->extras->mattes[i], u, v);
+
+        nearest = nearest > weight_there ? nearest : weight_there;
+        farthest = farthest < weight_there ? farthest : weight_there;
       }
     most = fmaxl (most, area->outside ? farthest : nearest);
   }
@@ -802,6 +871,18 @@ check_arguments (void)
       failures += expect_invalid ("a polygon", convolve_blend (&pixel, &bad, &plane, &error), &error);
     else if (convolve_blend (&pixel, &bad, &plane, &error) != CONVOLVE_OK)
       failures += printf ("FAILED: a polygon is refused\n") > 0;
+  }
+  for (int i = 0; i < 5; i++) {
+    ConvolveMatte matte = { bytes, 64, 64, 64, pixel, 0 };
+    ConvolveExtras with_matte = { .mattes = &matte, .n_mattes = i == 0 ? CONVOLVE_MAX_MATTES + 1 : 1 };
+
+    matte.samples = i == 1 ? NULL : bytes;
+    matte.width = i == 2 ? 0 : 64;
+    matte.sample = i == 3 ? 1 : 0;
+    matte.pixel.depth = i == 4 ? 9 : 8;
+    bad = area;
+    bad.extras = &with_matte;
+    failures += expect_invalid ("a matte", convolve_blend (&pixel, &bad, &plane, &error), &error);
   }
   failures += expect_invalid ("blocks of 0", convolve_pixelate (&pixel, &blocks, &plane, &error), &error);
   blocks.size = 1;

@@ -41,7 +41,7 @@ for name in "$@"; do
   root_sources "$root"
   if [ "${name%-cuda12}" = "$name" ]; then
     root_build "$name" -Dcuda=disabled -Dzlib=enabled -Danalytics=auto || failed=yes
-    root_build "$name-without" -Dcuda=disabled -Dzlib=disabled -Danalytics=disabled || failed=yes
+    root_build "$name-without" -Dcuda=disabled -Dzlib=disabled -Dpng=disabled -Danalytics=disabled || failed=yes
     ROOT_MOUNT=/usr/local/cuda
     export ROOT_MOUNT
   fi

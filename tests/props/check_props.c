@@ -103,6 +103,7 @@ static const Expected mask_rows[] = {
   { "regions", NULL, "1,2,3,4", FALSE },
   { "region-boxes", "<>", "<<1.0,2.0,3.0,4.0>>", FALSE },
   { "region-sources", "text+roi+analytics", "roi", FALSE },
+  { "region-mask-location", NULL, "mask.png", FALSE },
   { "region-types", NULL, "face", FALSE },
   { "region-ids", NULL, "!7", FALSE },
   { "region-min-confidence", "0", "0.5", TRUE },

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The texts of regions and region-types: boxes and names, every kind of fault, random texts, settings without effect. */
+#include <glib/gstdio.h>
+#include <unistd.h>
+
 #include "props/check_props.h"
 #include "support/random.h"
 #include "support/run.h"
+#include "matte_file.h"
 #include "region_boxes.h"
 #include "properties.h"
 
@@ -335,6 +339,67 @@ GST_START_TEST (random_texts)
 
 GST_END_TEST;
 
+/* Files of region-mask-location: grey values as they are, and every kind of fault. */
+GST_START_TEST (matte_files)
+{
+  static const guint8 grey_png[] = { 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48,
+    0x44, 0x52, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00, 0x00, 0x00, 0x00, 0x3e, 0x8b, 0x4b, 0x68,
+    0x00, 0x00, 0x00, 0x0c, 0x49, 0x44, 0x41, 0x54, 0x78, 0xda, 0x63, 0x60, 0x68, 0xf8, 0x0f, 0x00, 0x02, 0x03, 0x01,
+    0x80, 0x1a, 0x9c, 0x26, 0x3b, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82 };
+  static const guint8 clear_png[] = { 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49,
+    0x48, 0x44, 0x52, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x01, 0x08, 0x06, 0x00, 0x00, 0x00, 0x1b, 0xe0, 0x14,
+    0xb4, 0x00, 0x00, 0x00, 0x0f, 0x49, 0x44, 0x41, 0x54, 0x78, 0xda, 0x63, 0xf8, 0x0f, 0x01, 0x0c, 0x40, 0xf0, 0x1f,
+    0x00, 0x3f, 0xcd, 0x07, 0xf9, 0xef, 0xbe, 0xe6, 0x10, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42,
+    0x60, 0x82 };
+#define TEXT(text) (const guint8 *) text, sizeof text - 1
+  static const struct
+  {
+    const guint8 *bytes;
+    gsize size;
+    const gchar *expected; /* values, or the end of the message */
+  } rows[] = { { TEXT ("P5 3 1 255\n\x00\x80\xff"), "3x1: 0 128 255" },
+    { TEXT ("P5\n# a\n# b\n1\t2 #c\n3\n\x01\x09"), "1x2: 85 255" },
+    { TEXT ("P5 2 1 65535\n\x80\x00\xff\xff"), "2x1: 128 255" },
+    { grey_png, sizeof grey_png, "3x1: 0 128 255" }, /* clear pixels lie over black */
+    { clear_png, sizeof clear_png, "3x1: 255 0 0" },
+    { clear_png, sizeof clear_png - 20, "the PNG file cannot be read" },
+    { TEXT ("P5 3 1 255\n\x00\x80"), "3x1 pixels need 3 bytes, and the file has 2" },
+    { TEXT ("P5 3 0 255\n\x00"), "the header is not P5" }, { TEXT ("P5 3 16385 255\n\x00"), "the header is not P5" },
+    { TEXT ("P5 3 1 65536\n\x00"), "the header is not P5" }, { TEXT ("P5 3 1 #"), "the header is not P5" },
+    { TEXT ("P2 1 1 255\n7"), "neither a PNG file nor a PGM file that begins with P5" } };
+
+  for (guint i = 0; i <= G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *location = NULL;
+    g_autoptr (GError) error = NULL;
+    g_autoptr (GString) text = g_string_new (NULL);
+    gint fd = g_file_open_tmp ("check-props-XXXXXX", &location, NULL);
+    const gchar *expected = i < G_N_ELEMENTS (rows) ? rows[i].expected : "No such file";
+    ConvolveMatteFile *file = convolve_matte_file_new (location);
+    const ConvolveGrey *grey;
+
+    if (i < G_N_ELEMENTS (rows))
+      fail_unless (write (fd, rows[i].bytes, rows[i].size) == (gssize) rows[i].size);
+    else
+      g_unlink (location);
+    close (fd);
+    grey = convolve_matte_file_read (file, &error);
+    fail_unless (grey == convolve_matte_file_read (file, NULL));
+    if (grey)
+      g_string_printf (text, "%dx%d:", grey->width, grey->height);
+    for (gint k = 0; grey && k < grey->width * grey->height; k++)
+      g_string_append_printf (text, " %d", grey->values[k]);
+    if (grey) {
+      fail_unless_equals_string (text->str, expected);
+    } else if (!strstr (error->message, "libpng was not there")) {
+      fail_unless (g_str_has_prefix (error->message, "region-mask-location: ") && strstr (error->message, expected),
+          "row %u: %s", i, error->message);
+    }
+    convolve_matte_file_unref (file);
+    g_unlink (location);
+  }
+}
+GST_END_TEST;
+
 /* Boxes as arrays become the text, and the text becomes boxes; what is no box is a text that cannot be read. */
 GST_START_TEST (boxes_as_arrays)
 {
@@ -533,9 +598,9 @@ GST_START_TEST (regions_from_nowhere)
     const gchar *regions, *sentences;
   } rows[] = {
     { CONVOLVE_APPLY_TO_REGIONS, 0, NULL,
-        "apply-to: regions has no effect: region-sources names none of text, roi and analytics" },
+        "apply-to: regions has no effect: region-sources names none of text, roi, analytics and alpha" },
     { CONVOLVE_APPLY_TO_REGIONS, 0, "1,2,3,4",
-        "apply-to: regions has no effect: region-sources names none of text, roi and analytics\n"
+        "apply-to: regions has no effect: region-sources names none of text, roi, analytics and alpha\n"
         "regions: \"1,2,3,4\" has no effect: region-sources has no text" },
     { CONVOLVE_APPLY_TO_REGIONS, CONVOLVE_REGION_SOURCE_TEXT, NULL,
         "apply-to: regions has no effect: region-sources is text, and regions has no box" },
@@ -546,6 +611,7 @@ GST_START_TEST (regions_from_nowhere)
     { CONVOLVE_APPLY_TO_REGIONS, CONVOLVE_REGION_SOURCE_TEXT, "1,2,3", "" }, /* an error */
     { CONVOLVE_APPLY_TO_REGIONS, CONVOLVE_REGION_SOURCE_TEXT, "1,2,3,4", "" },
     { CONVOLVE_APPLY_TO_REGIONS, CONVOLVE_REGION_SOURCE_ROI, NULL, "" },
+    { CONVOLVE_APPLY_TO_REGIONS, CONVOLVE_REGION_SOURCE_ALPHA, NULL, "" },
     { CONVOLVE_APPLY_TO_REGIONS, CONVOLVE_REGION_SOURCES_ALL, NULL, "" },
     { CONVOLVE_APPLY_TO_REGIONS, CONVOLVE_REGION_SOURCES_METADATA, "1,2,3,4",
         "regions: \"1,2,3,4\" has no effect: region-sources has no text" },
@@ -584,5 +650,6 @@ region_texts (void)
   tcase_add_test (tcase, effects);
   tcase_add_test (tcase, strength_of_regions);
   tcase_add_test (tcase, regions_from_nowhere);
+  tcase_add_test (tcase, matte_files);
   return tcase;
 }

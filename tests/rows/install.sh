@@ -5,7 +5,7 @@
 install_build () {
   rm -rf out/install
   mkdir -p out/install
-  build_project "$top/build-install" -Dcuda=disabled -Dtests=false -Dexamples=false -Dzlib=disabled -Dlibrary=false "$@"
+  build_project "$top/build-install" -Dcuda=disabled -Dtests=false -Dexamples=false -Dzlib=disabled -Dpng=disabled -Dlibrary=false "$@"
 }
 
 # Runs a command with a separate registry, and without the variables that name folders of plugins.

@@ -211,9 +211,9 @@ static const BatchKernel batch_kernels[] = {
   { KERNELS (convolve_blend_tiles), CONVOLVE_BLEND_THREADS, 0, 5,
       { CONVOLVE_TABLE_TARGETS, CONVOLVE_TABLE_BLEND_JOBS, CONVOLVE_TABLE_BOXES, CONVOLVE_TABLE_COVERS,
           CONVOLVE_TABLE_BLEND_TILES } },
-  { KERNELS (convolve_blend_shapes), CONVOLVE_BLEND_THREADS, 0, 7,
+  { KERNELS (convolve_blend_shapes), CONVOLVE_BLEND_THREADS, 0, 8,
       { CONVOLVE_TABLE_TARGETS, CONVOLVE_TABLE_BLEND_JOBS, CONVOLVE_TABLE_BOXES, CONVOLVE_TABLE_COVERS,
-          CONVOLVE_TABLE_OUTLINES, CONVOLVE_TABLE_CORNERS, CONVOLVE_TABLE_BLEND_TILES } },
+          CONVOLVE_TABLE_OUTLINES, CONVOLVE_TABLE_CORNERS, CONVOLVE_TABLE_MATTES, CONVOLVE_TABLE_BLEND_TILES } },
 };
 #define N_KERNELS ((int) (sizeof (batch_kernels) / sizeof (batch_kernels[0])))
 enum
@@ -250,7 +250,8 @@ count_last (const Loaded *loaded, const BatchKernel &kernel)
 static size_t
 count_tiles (const Loaded *loaded, const BatchKernel &kernel)
 {
-  const bool has_shapes = loaded->tables.table[CONVOLVE_TABLE_OUTLINES].count > 0;
+  const bool has_shapes =
+      loaded->tables.table[CONVOLVE_TABLE_OUTLINES].count > 0 || loaded->tables.table[CONVOLVE_TABLE_MATTES].count > 0;
 
   if (&kernel == &batch_kernels[has_shapes ? BLEND : BLEND_SHAPES])
     return 0;

@@ -51,7 +51,7 @@ static bool
 extend_boxes (ConvolveTables *tables, const ConvolveArea *area, size_t count)
 {
   convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_BOXES], sizeof (ConvolveRect), count);
-  if (area->extras)
+  if (area->extras && area->extras->outlines)
     convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_OUTLINES], sizeof (ConvolveOutline), count);
   return !tables->failed;
 }
@@ -68,7 +68,7 @@ static void
 put_box (ConvolveTables *tables, const ConvolveArea *area, int i, int n, int to_outlines)
 {
   ((ConvolveRect *) tables->table[CONVOLVE_TABLE_BOXES].elements)[n] = area->boxes[i];
-  if (area->extras)
+  if (area->extras && area->extras->outlines)
     ((ConvolveOutline *) tables->table[CONVOLVE_TABLE_OUTLINES].elements)[n + to_outlines] = area->extras->outlines[i];
 }
 
@@ -205,6 +205,19 @@ reserve (ConvolveTables *tables, size_t count)
   return true;
 }
 
+/* The number of the blend's first matte in the table. */
+static int
+add_mattes (ConvolveTables *tables, const ConvolveWork *work)
+{
+  ConvolveTable *table = &tables->table[CONVOLVE_TABLE_MATTES];
+  size_t first = table->count, n = (size_t) work->blend.n_mattes;
+  ConvolveMatte *mattes = convolve_table_extend (tables, table, sizeof (*mattes), n);
+
+  if (mattes && n > 0)
+    memcpy (mattes, work->blend.mattes, n * sizeof (*mattes));
+  return (int) first;
+}
+
 /* Adds the covers of one blend to the target's grid, which has `columns` tiles to a row. */
 static void
 add_blend (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork *work, int target, int columns)
@@ -227,11 +240,13 @@ add_blend (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWor
     .source_stride = work->plane.source_stride,
     .region = work->plane.region,
     .area = work->blend.area,
+    .n_mattes = (uint8_t) work->blend.n_mattes,
+    .first_matte = add_mattes (tables, work),
     .outlined = work->blend.outlined,
     .to_outlines = to_outlines };
   for (int y = tiles.top; y < tiles.bottom; y++)
     for (int x = tiles.left; x < tiles.right; x++, boxes.first += boxes.step)
-      if (boxes.first[0] != boxes.first[1] || area.outside)
+      if (boxes.first[0] != boxes.first[1] || area.outside || work->blend.n_mattes > 0)
         add_cover (tables, target, x, y, (Place *) tables->grid.elements + (size_t) y * columns + x,
             (ConvolveCover){ number, boxes.first[0], boxes.first[1] - boxes.first[0], -1 });
 }

@@ -643,9 +643,10 @@ struct ConvolveBlendTables
   /* Of convolve_blend_shapes alone. */
   const ConvolveOutline *outlines;
   const ConvolvePoint *corners;
+  const ConvolveMatte *mattes;
 };
 
-/* The largest weight of boxes of which some have polygons. */
+/* convolve_area_weight () with the boxes of one tile, of which some have polygons, and with mattes. */
 static __device__ __forceinline__ int
 convolve_shapes_weight (const ConvolveBlendTables &tables, const ConvolveBlendJob &job, const ConvolveCover &cover,
     int x, int y)
@@ -653,13 +654,15 @@ convolve_shapes_weight (const ConvolveBlendTables &tables, const ConvolveBlendJo
   int most = 0;
 
   for (int i = cover.first_box; i < cover.first_box + cover.n_boxes && most < CONVOLVE_WHOLE_WEIGHT; i++) {
-    const ConvolveOutline &outline = tables.outlines[i + job.to_outlines];
+    const ConvolveOutline *outline = job.outlined ? &tables.outlines[i + job.to_outlines] : nullptr;
 
     most = max (most,
-        outline.count > 0
-            ? convolve_corners_weight (&job.area, tables.boxes[i], tables.corners + outline.first, outline, x, y)
+        outline && outline->count > 0
+            ? convolve_corners_weight (&job.area, tables.boxes[i], tables.corners + outline->first, *outline, x, y)
             : convolve_box_weight (&job.area, tables.boxes[i], x, y));
   }
+  for (int i = job.first_matte; i < job.first_matte + job.n_mattes; i++)
+    most = max (most, convolve_matte_weight (&job.area, &tables.mattes[i], x, y));
   return job.area.outside ? CONVOLVE_WHOLE_WEIGHT - most : most;
 }
 
@@ -682,7 +685,7 @@ convolve_blend_pixel (const ConvolveBlendTables &tables, const ConvolveBlendTile
 
     if (!convolve_is_in (job.region, x, y))
       continue;
-    int weight = SHAPES && job.outlined
+    int weight = SHAPES && (job.outlined || job.n_mattes > 0)
         ? convolve_shapes_weight (tables, job, cover, x, y)
         : convolve_boxes_weight (job.area, tables.boxes + cover.first_box, cover.n_boxes, x, y);
 
@@ -717,14 +720,14 @@ static __global__ void __launch_bounds__ (CONVOLVE_BLEND_THREADS, 2)
   const ConvolveBlendTile tile = tables.template table<ConvolveBlendTile> (4)[blockIdx.x];
   const ConvolveBlendTables others = { tables.template table<ConvolveTarget> (0),
     tables.template table<ConvolveBlendJob> (1), tables.template table<ConvolveRect> (2),
-    tables.template table<ConvolveCover> (3), nullptr, nullptr };
+    tables.template table<ConvolveCover> (3), nullptr, nullptr, nullptr };
 
 #pragma unroll 1
   for (int y = threadIdx.x / CONVOLVE_BLEND_TILE; y < CONVOLVE_BLEND_TILE; y += rows)
     convolve_blend_pixel<false> (others, tile, tile.x + threadIdx.x % CONVOLVE_BLEND_TILE, tile.y + y);
 }
 
-/* convolve_blend_tiles where some boxes have polygons: a kernel of its own, because polygons take more registers. */
+/* convolve_blend_tiles where there are polygons or mattes: a kernel of its own, because these take more registers. */
 template <int SPACE>
 static __global__ void __launch_bounds__ (CONVOLVE_BLEND_THREADS)
     convolve_blend_shapes (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
@@ -732,11 +735,11 @@ static __global__ void __launch_bounds__ (CONVOLVE_BLEND_THREADS)
   constexpr int rows = CONVOLVE_BLEND_THREADS / CONVOLVE_BLEND_TILE;
 
   convolve_wait ();
-  const ConvolveBlendTile tile = tables.template table<ConvolveBlendTile> (6)[blockIdx.x];
+  const ConvolveBlendTile tile = tables.template table<ConvolveBlendTile> (7)[blockIdx.x];
   const ConvolveBlendTables others = { tables.template table<ConvolveTarget> (0),
     tables.template table<ConvolveBlendJob> (1), tables.template table<ConvolveRect> (2),
     tables.template table<ConvolveCover> (3), tables.template table<ConvolveOutline> (4),
-    tables.template table<ConvolvePoint> (5) };
+    tables.template table<ConvolvePoint> (5), tables.template table<ConvolveMatte> (6) };
 
 #pragma unroll 1
   for (int y = threadIdx.x / CONVOLVE_BLEND_TILE; y < CONVOLVE_BLEND_TILE; y += rows)

@@ -9,7 +9,7 @@
 #include "common/area.h"
 #include "cuda/regions/batch_tables.h"
 
-/* So few boxes of an effect are looked at for each pixel, and no polygons. */
+/* So few boxes of an effect are looked at for each pixel, and neither polygons nor mattes. */
 #define FEW_BOXES 4
 
 /* Side of a tile of the grid in which neighbours are looked for. */
@@ -52,7 +52,7 @@ can_be_alone (const ConvolveWork *effect, const ConvolveWork *blend, ConvolveRec
   ConvolveRect blocks;
 
   *reads = plane->region;
-  if (blend->blend.area.count > FEW_BOXES || blend->blend.outlined)
+  if (blend->blend.area.count > FEW_BOXES || blend->blend.outlined || blend->blend.n_mattes > 0)
     return false;
   switch (effect->kind) {
     case CONVOLVE_WORK_FILL:

@@ -145,6 +145,8 @@ typedef struct
   ConvolveRect region;
   ConvolveArea area;
   bool outlined; /* there are polygons: that of box n of the table is outline n + to_outlines */
+  uint8_t n_mattes;
+  int first_matte; /* in the table of mattes */
   int to_outlines;
 } ConvolveBlendJob;
 
@@ -194,10 +196,11 @@ typedef struct
   ROW (BOXES, ConvolveRect) \
   ROW (OUTLINES, ConvolveOutline) \
   ROW (CORNERS, ConvolvePoint) \
+  ROW (MATTES, ConvolveMatte) \
   ROW (COVERS, ConvolveCover) \
   ROW (BLEND_TILES, ConvolveBlendTile)
 
-#define CONVOLVE_MOST_TABLES 7 /* of a kernel */
+#define CONVOLVE_MOST_TABLES 8 /* of a kernel */
 
 #define CONVOLVE_TABLE_NAME(name, element) CONVOLVE_TABLE_##name,
 typedef enum

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Polygons in the property regions: their shape in every format, with each effect, in fields, and beside boxes. */
+/*
+ * Polygons in the property regions: their shape in every format, with each effect, in fields, and beside boxes. Mattes:
+ * a picture in a file, and the alpha of frames.
+ */
 #include "element/regions/check_regions.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/cases.h"
 
@@ -291,6 +296,198 @@ GST_START_TEST (beside_the_frame)
 }
 GST_END_TEST;
 
+/* --- mattes --- */
+
+/* A picture of grey values in a file, and what a frame is to make of the picture. */
+typedef struct
+{
+  gchar *location;
+  guint8 *plane; /* of the frame */
+  ConvolveMatte matte;
+  ConvolveExtras extras;
+} Mask;
+
+/* Writes a PGM file of 8 or 16 bits; a pixel of the frame takes the largest value that it touches. */
+static void
+make_mask (Mask *mask, CheckRandom *random, const GstVideoInfo *info)
+{
+  gint width = check_random_range (random, 1, 60), height = check_random_range (random, 1, 40);
+  gint across = GST_VIDEO_INFO_WIDTH (info), down = GST_VIDEO_INFO_HEIGHT (info);
+  gboolean wide = check_random_one_in (random, 3);
+  g_autofree guint8 *values = g_malloc (width * height);
+  g_autoptr (GString) file = g_string_new (NULL);
+  gint fd = g_file_open_tmp ("check-regions-XXXXXX.pgm", &mask->location, NULL);
+
+  g_string_printf (file, "P5\n# a comment\n%d %d\n%d\n", width, height, wide ? 65535 : 255);
+  for (gint i = 0; i < width * height; i++) {
+    values[i] = check_random_one_in (random, 2) ? 0 : check_random_range (random, 0, 255);
+    for (gint k = 0; k < (wide ? 2 : 1); k++) /* 257 v of 65535 is v of 255 */
+      g_string_append_c (file, values[i]);
+  }
+  values[0] = 255;
+  file->str[file->len - width * height * (wide ? 2 : 1)] = (gchar) 255;
+  if (wide)
+    file->str[file->len - width * height * 2 + 1] = (gchar) 255;
+  fail_unless (fd >= 0 && write (fd, file->str, file->len) == (gssize) file->len);
+  close (fd);
+  mask->plane = g_malloc0 (across * down);
+  for (gint y = 0; y < down; y++)
+    for (gint x = 0; x < across; x++)
+      for (gint v = 0; v < height; v++)
+        for (gint u = 0; u < width; u++)
+          if ((u + 1) * across > x * width && u * across < (x + 1) * width && (v + 1) * down > y * height
+              && v * down < (y + 1) * height)
+            mask->plane[y * across + x] = MAX (mask->plane[y * across + x], values[v * width + u]);
+  mask->matte = (ConvolveMatte){ .samples = mask->plane,
+    .stride = across,
+    .width = across,
+    .height = down,
+    .pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 } };
+  mask->extras = (ConvolveExtras){ .mattes = &mask->matte, .n_mattes = 1 };
+}
+
+static void
+clear_mask (Mask *mask)
+{
+  g_unlink (mask->location);
+  g_free (mask->location);
+  g_free (mask->plane);
+}
+
+/* Every format; the mask or a colour, inside and outside, alone and over a box, whose effect is drawn before. */
+GST_START_TEST (masks_in_every_format)
+{
+  g_autoptr (GstElement) element = gst_element_factory_make ("cudaconvolve", NULL);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (pad);
+  const GValue *formats =
+      gst_structure_get_value (gst_caps_get_structure (template, gst_caps_get_size (template) - 1), "format");
+
+  for (guint i = 0; i < gst_value_list_get_size (formats); i++) {
+    const gchar *format = g_value_get_string (gst_value_list_get_value (formats, i));
+    GstVideoInfo info = info_of (format, 34 - i % 2, 27 - i / 2 % 2);
+    ConvolveRect box = { 3, 4, 20, 9 };
+    CheckRandom random;
+    Component expected[4];
+    Mask mask;
+
+    if (g_str_equal (format, "VYUY") && i % 2)
+      continue;
+    check_random_init (&random, seed, i);
+    gboolean outside = check_random_one_in (&random, 3), has_box = check_random_one_in (&random, 2);
+    const gchar *effect =
+        check_random_one_in (&random, 2) ? "region-effect=fill region-color=0xff804020" : "region-effect=mask " MASK;
+    g_autoptr (GstBuffer) in = frame_new (&info, FRAME_PLAIN, seed + i), out = NULL;
+    g_autofree gchar *of_whole = g_strdup_printf ("%s apply-to=regions regions=\"0,0,100%%,100%%\"", effect);
+    g_autoptr (GstBuffer) whole = convolve_whole (of_whole, &info, in);
+    ConvolveArea boxes = { .boxes = &box, .count = has_box ? 1 : 0, .outside = outside };
+    ConvolveArea matte = { .boxes = &box,
+      .count = outside && has_box ? 1 : 0,
+      .outside = outside,
+      .extras = &mask.extras };
+
+    make_mask (&mask, &random, &info);
+    g_autofree gchar *line = g_strdup_printf ("cudaconvolve %s apply-to=%s region-mask-location=%s %s", effect,
+        outside ? "outside-regions" : "regions", mask.location, has_box ? "regions=3,4,20,9" : "");
+    GstHarness *harness = harness_new_for (line, &info);
+
+    frame_read (&info, in, expected);
+    if (!outside)
+      expect_area (&info, expected, whole, &boxes);
+    expect_area (&info, expected, whole, &matte);
+    out = push_frame (harness, in, check_random_one_in (&random, 2));
+    compare_components (&info, expected, out, line);
+    frame_clear (expected);
+    gst_harness_teardown (harness);
+    clear_mask (&mask);
+  }
+}
+GST_END_TEST;
+
+/* The frame's own alpha, in every format that has one, in place and not, and where the alpha changes itself. */
+GST_START_TEST (alpha)
+{
+  g_autoptr (GstElement) element = gst_element_factory_make ("cudaconvolve", NULL);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (element, "sink");
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (pad);
+  const GValue *formats =
+      gst_structure_get_value (gst_caps_get_structure (template, gst_caps_get_size (template) - 1), "format");
+  guint n = 0;
+
+  for (guint i = 0; i < 8 * gst_value_list_get_size (formats); i++) {
+    const gchar *format = g_value_get_string (gst_value_list_get_value (formats, i / 8));
+    GstVideoInfo info = info_of (format, 33, 27);
+    const gchar *properties = i & 4 ? "region-color=0x40804020 components=y+u+v+r+g+b+a" : "region-color=0xff804020";
+    gboolean outside = i & 1, in_place = (i & 2) != 0;
+    g_autofree gchar *line = g_strdup_printf ("cudaconvolve region-effect=fill apply-to=%s region-sources=alpha %s",
+        outside ? "outside-regions" : "regions", properties);
+    g_autofree gchar *of_whole =
+        g_strdup_printf ("region-effect=fill apply-to=regions regions=\"0,0,100%%,100%%\" %s", properties);
+    Component expected[4], filled[4];
+
+    if (!GST_VIDEO_INFO_HAS_ALPHA (&info))
+      continue;
+    n++;
+    g_autoptr (GstBuffer) in = frame_new (&info, FRAME_PLAIN, seed + i), out = NULL;
+    g_autoptr (GstBuffer) whole = convolve_whole (of_whole, &info, in);
+    GstHarness *harness = harness_new_for (line, &info);
+
+    frame_read (&info, in, expected);
+    frame_read (&info, whole, filled);
+    g_autofree guint16 *weights = g_memdup2 (expected[3].samples, 33 * 27 * sizeof (guint16));
+    gint most = (1 << GST_VIDEO_INFO_COMP_DEPTH (&info, 3)) - 1;
+    for (guint c = 0; c < (i & 4 ? 4 : 3); c++)
+      for (gint at = 0; at < expected[c].width * expected[c].height; at++) {
+        gint across = 1 << GST_VIDEO_FORMAT_INFO_W_SUB (info.finfo, c),
+             down = 1 << GST_VIDEO_FORMAT_INFO_H_SUB (info.finfo, c);
+        gint x = at % expected[c].width * across, y = at / expected[c].width * down, found = outside ? most : 0, before,
+             weight;
+
+        for (gint v = y; v < MIN (y + down, 27); v++)
+          for (gint u = x; u < MIN (x + across, 33); u++)
+            found = outside ? MIN (found, weights[v * 33 + u]) : MAX (found, weights[v * 33 + u]);
+        weight = (gint) floor (256.0 * found / most + 0.5);
+        weight = outside ? 256 - weight : weight;
+        before = expected[c].samples[at];
+        expected[c].samples[at] = (gint) floor (before + ((filled[c].samples[at] - before) * weight + 128) / 256.0);
+      }
+    out = push_frame (harness, in, in_place);
+    compare_components (&info, expected, out, line);
+    frame_clear (expected);
+    frame_clear (filled);
+    gst_harness_teardown (harness);
+  }
+  fail_unless (n >= 8 * 10, "%u", n / 8);
+}
+GST_END_TEST;
+
+/* A format without alpha counts as opaque, and the user is told; a black picture covers nothing, and the user is told. */
+GST_START_TEST (mattes_that_are_none)
+{
+  const GstMessageType kinds = GST_MESSAGE_ERROR | GST_MESSAGE_WARNING;
+  g_autofree gchar *black = NULL, *line = NULL;
+  gint fd = g_file_open_tmp ("check-regions-XXXXXX.pgm", &black, NULL);
+
+  fail_unless (fd >= 0 && write (fd, "P5 2 1 255\n\0\0", 13) == 13);
+  close (fd);
+  line = g_strdup_printf (FILL "region-mask-location=%s", black);
+  for (guint i = 0; i < 3; i++) {
+    Run run = run_start (i == 0 ? FILL "region-sources=alpha"
+            : i == 1            ? FILL "region-sources=alpha apply-to=outside-regions"
+                                : line,
+        "GRAY8", 100, 80);
+
+    expect_box (run.harness, &run.info, grey_frame (&run.info, 0), 0, 0, i < 2 ? 100 : 0, i < 2 ? 80 : 0, "");
+    run_expect (&run, kinds, GST_MESSAGE_WARNING, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+        i < 2 ? "region-sources: the format GRAY8 has no alpha, so the whole frame is changed"
+              : "is black, and covers nothing",
+        NULL);
+    run_stop (&run);
+  }
+  g_unlink (black);
+}
+GST_END_TEST;
+
 TCase *
 region_shapes (void)
 {
@@ -302,5 +499,8 @@ region_shapes (void)
   tcase_add_test (tc, texts_of_polygons);
   tcase_add_test (tc, star);
   tcase_add_test (tc, beside_the_frame);
+  tcase_add_test (tc, masks_in_every_format);
+  tcase_add_test (tc, alpha);
+  tcase_add_test (tc, mattes_that_are_none);
   return tc;
 }
