@@ -496,7 +496,7 @@ main (int argc, char **argv)
         NULL },
     { "tolerance", 0, 0, G_OPTION_ARG_DOUBLE, &tolerance,
         "With --lossy: code values of 8 bits that an encoder may change (4)", "N" },
-    { NULL },
+    { 0 },
   };
   GOptionContext *context =
       g_option_context_new ("FILM RECORD - is the film that of the record, and is each box covered?");

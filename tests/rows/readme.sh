@@ -15,6 +15,7 @@ readme_line () {
         { echo "without a driver GStreamer has no elements for CUDA memory"; return 77; } ;;
     *onnxinference*) echo "needs weights; the test detectors runs the line with models that stand in for them"; return 77 ;;
     *gvadetect*) echo "needs DL Streamer; the test regions writes the metadata as its elements do"; return 77 ;;
+    *facedetect*) gst-inspect-1.0 --exists facedetect || { echo "needs gstreamer1.0-opencv"; return 77; } ;;
     *openh264enc*) gst-inspect-1.0 --exists openh264enc || { echo "this system has no openh264enc"; return 77; } ;;
   esac
   timeout 120 sh -c "$(echo "$1" | sed 's/autovideosink/fakesink/g; s/videotestsrc/videotestsrc num-buffers=30/g')"

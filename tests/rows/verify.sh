@@ -15,8 +15,8 @@ cover () {
     ! filesink location="out/$film.raw"
 }
 
-# film_of NAME: out/NAME.mkv from out/NAME.raw, without losses.
-film_of () {
+# mux NAME: out/NAME.mkv from out/NAME.raw, without losses.
+mux () {
   gst-launch-1.0 -q filesrc location="out/$1.raw" ! rawvideoparse format=i420 width=640 height=360 framerate=25/1 \
     ! matroskamux ! filesink location="out/$1.mkv"
 }
@@ -43,7 +43,7 @@ verify_right () {
     "region-strength=0.05 region-feather=5" "mask=box region-strength=0.3" "region-effect=fill components=y"; do
     n=$((n + 1))
     # shellcheck disable=SC2086 # a list of words
-    cover "right$n" "$face;220,100,300,90;-20,-20,90,80" $properties && film_of "right$n" &&
+    cover "right$n" "$face;220,100,300,90;-20,-20,90,80" $properties && mux "right$n" &&
       python3 tests/rows/recorded.py check "out/right$n.jsonl" "out/right$n.raw" &&
       verifies 0 "$all_right" "out/right$n.mkv" "out/right$n.jsonl" || return 1
   done
@@ -68,11 +68,11 @@ verify_formats () {
 
 # tampered KIND ARGUMENTS...: out/tampered.mkv.
 tampered () {
-  python3 tests/rows/recorded.py "$@" out/tampered.raw && film_of tampered
+  python3 tests/rows/recorded.py "$@" out/tampered.raw && mux tampered
 }
 
 verify_films () {
-  cover film "$face" region-effect=pixelate && film_of film || return 1
+  cover film "$face" region-effect=pixelate && mux film || return 1
   # shellcheck disable=SC2086 # a list of words
   gst-launch-1.0 -q $read_clip ! filesink location=out/original.raw || return 1
   tampered flip 40 out/film.raw &&
@@ -97,7 +97,7 @@ verify_films () {
 }
 
 verify_records () {
-  cover film "$face" region-effect=pixelate && film_of film || return 1
+  cover film "$face" region-effect=pixelate && mux film || return 1
   line=$(grep -n '"frame":60,' out/film.jsonl | cut -d : -f 1)
   for kind in change cut repeat exchange; do
     python3 tests/rows/recorded.py "$kind" "$line" out/film.jsonl out/changed.jsonl || return 1
@@ -132,7 +132,7 @@ verify_pictures () {
       grep -q '100 of 100 frames are those of the record.* 99 covered, 1 bare, 0 that .* faults: 1$' out/example || return 1
   done
   # A mask as it is may hide nothing.
-  cover film "$face" region-effect=mask mask=gaussian && film_of film &&
+  cover film "$face" region-effect=mask mask=gaussian && mux film &&
     verifies 3 '100 that the picture does not tell; faults: 0' out/film.mkv out/film.jsonl
 }
 

@@ -589,7 +589,6 @@ GST_START_TEST (test_look_ahead)
     GstHarness *harness =
         start_harness ("cudaconvolve kernel-variant=cpu apply-to=regions region-effect=fill region-lookahead=200000000",
             NULL, &info);
-    g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
     Source source = { .pool = pool_new (harness, &info, rows[i].lent, TRUE) };
 
     gst_harness_set_drop_buffers (harness, TRUE);
