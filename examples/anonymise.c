@@ -71,7 +71,7 @@ static const struct Free
   { "region-blocks", 1, 3, { NULL }, FALSE, "more than 3 blocks can be undone; write 1 to 3" },
   { "region-color", 0, 0, { NULL }, FALSE, NULL },
   { "region-effect", 0, 0, { "pixelate", "fill" }, FALSE, "write pixelate or fill; --effect=blur blurs" },
-  { "region-epsilon", 0.01, 2, { NULL }, FALSE, "above 2 a list of suspects finds faces; write 2 or less" },
+  { "region-epsilon", 0.01, 1, { NULL }, FALSE, "above 1 a list of suspects finds faces; write 1 or less" },
   { "region-expand", 0.4, 10, { NULL }, TRUE, "a detector's box leaves out mouth and chin; write 0.4 or more" },
   { "region-fallback", 0, 0, { NULL }, FALSE, NULL },
   { "region-feather", 0, 0, { NULL }, FALSE, NULL },

@@ -96,7 +96,7 @@ static const Row rows[] = {
       .flags = PLAYING, .standard = CONVOLVE_REGION_EFFECT_AUTO,
       .blurb =
           "What is done to a region. auto pixelates regions, or takes the mask where region-strength is 0 or more; "
-          "outside of regions auto takes the mask. Weak blurs can be undone; plugin/regions.md says which" },
+          "outside of regions auto takes the mask. plugin/regions.md says what each effect hides" },
   { "region-strength", "Region strength", "0.3", DOUBLE_AT (region.strength), .target = STRENGTH, .flags = CONTROLLABLE,
       .least = -1, .most = 1, .standard = -1, .driven = FROM_ZERO,
       .blurb =
@@ -114,7 +114,7 @@ static const Row rows[] = {
           "Colour of the effect fill, as 0xAARRGGBB; AA counts where components has a. A GstARGBControlBinding goes "
           "from colour to colour" },
   { "region-epsilon", "Region epsilon", "0.3", DOUBLE_AT (region.epsilon), .target = NOISE, .flags = CONTROLLABLE,
-      .least = CONVOLVE_LEAST_EPSILON, .most = CONVOLVE_MAX_EPSILON, .standard = 1,
+      .least = CONVOLVE_LEAST_EPSILON, .most = CONVOLVE_MAX_EPSILON, .standard = 0.5,
       .blurb =
           "How little noise noise-pixelate adds to a block's mean, in each component: Laplace's noise of scale 255 m / "
           "(b^2 epsilon) code values of 8 bits, with b the side of a block and m = b^2 the pixels that may differ, so "

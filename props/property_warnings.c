@@ -113,7 +113,7 @@ add_semicolon (const ConvolveRegionSettings *region, GPtrArray *sentences)
 #define WEAK_GAUSSIAN 0.2
 #define WEAK_BOX 0.3
 #define STRONG_BLOCKS 3
-#define WEAK_EPSILON 2
+#define WEAK_EPSILON 1
 
 static void
 add_weak (const ConvolveProperties *properties, GPtrArray *sentences)
@@ -135,9 +135,8 @@ add_weak (const ConvolveProperties *properties, GPtrArray *sentences)
             "tests/results/undo.md shows; from 3 blocks no face came back"));
   if (effect == CONVOLVE_REGION_EFFECT_NOISE_PIXELATE && region->epsilon > WEAK_EPSILON)
     g_ptr_array_add (sentences,
-        g_strdup (
-            "region-epsilon: above 2 a face of a film is found among pictures of 1,000 people far more often than by "
-            "chance, as tests/results/undo.md shows; 1 is the default"));
+        g_strdup ("region-epsilon: above 1 a list of suspects finds faces in films more often than by chance, as "
+                  "tests/results/undo.md shows; 0.5 is the default"));
 }
 
 void

@@ -428,7 +428,7 @@
  * GstCudaConvolve:region-effect:
  *
  * What is done to a region. auto pixelates regions, or takes the mask where region-strength is 0 or more; outside of
- * regions auto takes the mask. Weak blurs can be undone; plugin/regions.md says which.
+ * regions auto takes the mask. plugin/regions.md says what each effect hides.
  *
  * Since: 0.3
  */

@@ -218,6 +218,10 @@ def answers():
     def face(effect, amount):
         return undo_cell(undo_best([row for row in attacks if (row['effect'], row['amount']) == (effect, amount)])).strip('*')
 
+    def found(effect, amount):
+        return percent(float(row['value']) for row in read('suspects.csv')
+                       if [row[name] for name in ('effect', 'amount', 'attack', 'suspects')] == [effect, amount, 'same', '1000'])
+
     def us(value):
         return f'{figure(value)} us'
 
@@ -263,7 +267,8 @@ def answers():
          'regions.md'),
         ('Can a covered face be made visible again?', 'correlation after the best attack, where 0.5 shows a face: gaussian '
          f'of strength 0.1 {face("gaussian", "0.1")}, 0.2 {face("gaussian", "0.2")}; box of 0.2 {face("box", "0.2")}; 3 blocks '
-         f'{face("pixelate", "3")}', 'undo.md'),
+         f'{face("pixelate", "3")}; found among 1,000 suspects by the same picture: {found("gaussian", "0.2")}% under gaussian of '
+         f'0.2, {found("pixelate", "3")}% under 3 blocks, {found("noise-pixelate", "0.5")}% under blocks with noise', 'undo.md'),
         ('What do the same bytes on every machine cost?', f'of {len(changed)} cases on an H200, '
          f'{sum(value < 0.97 for value in changed)} became more than 3% faster and {sum(value > 1.03 for value in changed)} more '
          'than 3% slower', 'bytes.md'),
@@ -414,6 +419,85 @@ def undo_cases():
     return table(['setting'] + [case[0] for case in UNDO_CASES], lines)
 
 
+PEER_COVERS = {'deface blur': 'deface, its default blur', 'deface mosaic': 'deface, mosaic of 20 pixels',
+               'nvdsosd': 'nvdsosd, 32x32 and a mean of 7x7', 'gvawatermark': 'gvawatermark, sigma 0.05'}
+
+
+def suspect_name(effect, amount):
+    if effect == 'noise-pixelate':
+        return f'`region-effect=noise-pixelate region-epsilon={amount}`'
+    return PEER_COVERS.get(effect) or undo_name(effect, amount)
+
+
+def suspect_rows(subject, attacks):
+    """A line for each setting: a cell for each attack, with a figure for each number of suspects."""
+    rows = [row for row in read('suspects.csv') if row['subject'] == subject]
+    lines = []
+    for setting in unique((row['effect'], row['amount']) for row in rows):
+        cells = [[float(row['value']) for row in rows if (row['effect'], row['amount']) == setting and row['attack'] == attack]
+                 for attack in attacks]
+        if cells[0]:
+            lines.append((suspect_name(*setting), cells))
+    return lines
+
+
+def percent(shares):
+    return ' / '.join(f'{100 * share:.0f}' for share in shares)
+
+
+def suspects():
+    """The share of faces that were found among 10, 100 and 1,000 suspects."""
+    return table(['setting', 'the same picture', 'the box 2 pixels beside', 'three other pictures'],
+                 [[name] + [percent(cell) for cell in cells]
+                  for name, cells in suspect_rows('face', ('same', 'beside', 'another'))])
+
+
+def suspect_films():
+    """The same for films of a still face, under blocks with noise."""
+    return table(['setting', 'one frame', '20 frames, box stands still', '20 frames, box wobbles', '500 frames, box wobbles'],
+                 [[name] + [percent(cell) for cell in cells] for name, cells in
+                  suspect_rows('face', ('one frame', 'still film', 'wobbling film', 'long film'))])
+
+
+def learned():
+    """The mean correlation over 40 faces, after attacks that know faces."""
+    return table(['setting', 'covered', 'least squares', 'through the rounding', 'learned'],
+                 [[name] + [undo_cell([0, cell[0]]) if cell else '' for cell in cells]
+                  for name, cells in suspect_rows('face', ('none', 'least squares', 'rounding', 'learned'))])
+
+
+def letters():
+    """The share of letters and of whole plates that were read."""
+    plates = suspect_rows('plate', ('exact letters', 'exact whole', 'camera letters', 'camera whole'))
+    texts = dict(suspect_rows('text', ('exact letters', 'camera letters')))
+    return table(['setting', 'letters of plates', 'whole plates', 'letters of plates, by a camera', 'whole plates',
+                  'letters of text', 'by a camera'],
+                 [[name] + [percent(cell) for cell in cells + texts[name]] for name, cells in plates])
+
+
+HIDES = (('gaussian', '0.1'), ('gaussian', '0.2'), ('gaussian', '0.3'), ('box', '0.2'), ('pixelate', '6'), ('pixelate', '3'),
+         ('noise-pixelate', '0.5'), ('fill', ''))
+
+
+def hides():
+    """What an effect hides: the face by every attack of the study, the person in a list, and letters."""
+    attacked = [row for row in read('undo.csv') if (row['size'], row['bits'], row['picture']) == ('normal', '8', 'face')]
+    rows = read('suspects.csv')
+    lines = []
+    for effect, amount in HIDES:
+        mine = [row for row in rows if (row['effect'], row['amount']) == (effect, amount or '0')]
+        best = [float(row['correlation']) for row in attacked if (row['effect'], row['amount']) == (effect, amount)]
+        best += [float(row['value']) for row in mine if row['attack'] in ('none', 'least squares', 'rounding', 'learned')]
+
+        def share(subject, attacks):
+            return percent([max(float(row['value']) for row in mine if row['subject'] == subject and row['attack'] in attacks
+                                and row['suspects'] in ('', '1000'))])
+
+        lines.append([suspect_name(effect, amount), undo_cell([0, max(best)]), share('face', ('same', 'one frame', 'still film')),
+                      share('face', ('another',)), share('plate', ('exact letters',))])
+    return table(['effect', 'correlation of faces', 'found by the same picture', 'by other pictures', 'letters of plates read'], lines)
+
+
 def tests():
     """The names of the Meson tests and of the parts of tests/long.sh."""
     names = set()
@@ -443,6 +527,7 @@ def versions():
 
 TABLES = {'speed': speed, 'answers': answers, 'speed-gpu': speed_gpu, 'speed-cpu': speed_cpu, 'pipeline': pipeline,
           'programs': programs, 'ladder': ladder, 'peers': peers, 'cudnn': cudnn, 'undo': undo, 'undo-cases': undo_cases,
+          'suspects': suspects, 'suspect-films': suspect_films, 'learned': learned, 'letters': letters, 'hides': hides,
           'promises': promises, 'versions': versions}
 
 

@@ -494,7 +494,7 @@ GST_START_TEST (regions_without_effect)
     .strength = -1,
     .effect = CONVOLVE_REGION_EFFECT_PIXELATE,
     .blocks = 3,
-    .epsilon = 1,
+    .epsilon = 0.5,
     .color = 0xff000000,
     .hold = 500 * GST_MSECOND };
   properties->mask.sigma = 2;

@@ -117,7 +117,7 @@ anonymise_refuses_properties () {
     refuses 'region-strength' "$boxes" --effect=blur "$clip" region-strength=-1 &&
     refuses 'region-strength' "$boxes" --effect=blur "$clip" region-strength=nan &&
     refuses '1 to 3' "$boxes" "$clip" region-blocks=64 &&
-    refuses '2 or less' "$boxes" --effect=noise "$clip" region-epsilon=10 &&
+    refuses '1 or less' "$boxes" --effect=noise "$clip" region-epsilon=10 &&
     refuses '1 to 3' "$boxes" "$clip" region_blocks=4 &&
     refuses 'pixelate or fill' "$boxes" "$clip" region-effect=mask &&
     refuses 'write rectangle' "$boxes" "$clip" region-shape=ellipse || return 1
@@ -135,7 +135,7 @@ free () {
 anonymise_frees () {
   free "region-blocks=1 kernel-variant=cpu n-threads=2 frames-in-flight=3 field-mode=interlaced boundary=zero" pixelate &&
     free "region-effect=fill region-color=0x00ff0000 region-shape=rectangle region-fallback=none" pixelate &&
-    free "region-epsilon=2" noise &&
+    free "region-epsilon=1" noise &&
     free "region-strength=0.2" blur
 }
 

@@ -68,9 +68,9 @@ GST_START_TEST (settings_are_told)
     { "apply-to=regions regions=1,1,8,8 region-blocks=4", "region-blocks: |3 blocks|tests/results/undo.md" },
     { "apply-to=regions regions=1,1,8,8 region-blocks=3", NULL },
     { "apply-to=regions regions=1,1,8,8 region-blocks=4 region-effect=fill", NULL },
-    { "apply-to=regions regions=1,1,8,8 region-effect=noise-pixelate region-epsilon=4",
+    { "apply-to=regions regions=1,1,8,8 region-effect=noise-pixelate region-epsilon=1.5",
         "region-epsilon: |tests/results/undo.md" },
-    { "apply-to=regions regions=1,1,8,8 region-effect=noise-pixelate region-epsilon=2", NULL },
+    { "apply-to=regions regions=1,1,8,8 region-effect=noise-pixelate region-epsilon=1", NULL },
     { "apply-to=regions regions=1,1,8,8", NULL },
     { "apply-to=outside-regions regions=1,1,8,8", NULL },
   };
