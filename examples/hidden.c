@@ -8,6 +8,8 @@
 #define SEVERAL 0xffff /* the effects of two regions are mixed there */
 #define MOST 0xfffe    /* regions that can be told apart */
 #define MOST_CORNERS 64
+#define MOST_PIXELS (1 << 22)
+#define MOST_SIGMA 4096
 
 /* In pixels of the frame, from the first up to, but without, the end. */
 typedef struct
@@ -52,6 +54,13 @@ typedef struct
 } View;
 
 /* --- which region a value belongs to --- */
+
+/* A place or a size in pixels, however large the record has it. */
+static int
+pixels_of (const Json *number)
+{
+  return CLAMP (json_int (number, 0), -MOST_PIXELS, MOST_PIXELS);
+}
 
 static int
 floor_div (int a, int b)
@@ -165,8 +174,8 @@ is_inside (Box box, int x, int y)
 }
 
 /*
- * Gives a box's values to an owner. Around the box the effect fades, so that what a region below owned there belongs to nobody
- * alone. In fields, a row of chroma beside the box may have the effect, too.
+ * Gives a box's values to an owner. Around the box the effect fades, so that what a region below owned there belongs to
+ * nobody alone. In fields, a row of chroma beside the box may have the effect, too.
  */
 static void
 own_box (Picture *picture, Box box, const Shape *shape, guint16 owner)
@@ -194,9 +203,9 @@ static Box
 box_at (const Json *boxes, guint index)
 {
   const Json *box = json_element (boxes, index);
-  const int x = json_int (json_element (box, 0), 0), y = json_int (json_element (box, 1), 0);
+  const int x = pixels_of (json_element (box, 0)), y = pixels_of (json_element (box, 1));
 
-  return (Box){ x, y, x + json_int (json_element (box, 2), 0), y + json_int (json_element (box, 3), 0) };
+  return (Box){ x, y, x + MAX (pixels_of (json_element (box, 2)), 1), y + MAX (pixels_of (json_element (box, 3)), 1) };
 }
 
 /* The box around all boxes. */
@@ -244,7 +253,9 @@ deviate (Deviation *deviation, double by)
   deviation->n++;
 }
 
-/* In an exact film no deviation passes the limit; otherwise the root of the mean square may pass it by the tolerance. */
+/*
+ * In an exact film no deviation passes the limit; otherwise the root of the mean square may pass it by the tolerance.
+ */
 static gboolean
 is_within (const Picture *picture, const Deviation *deviation, double limit)
 {
@@ -312,8 +323,8 @@ static Verdict
 judge_blocks (View *view, const Json *effect)
 {
   const Json *blocks = json_member (effect, "blocks");
-  const int left = json_int (json_element (blocks, 0), 0), top = json_int (json_element (blocks, 1), 0);
-  const int side = json_int (json_element (blocks, 2), 0), dx = view->component->x_step, dy = view->component->y_step;
+  const int left = pixels_of (json_element (blocks, 0)), top = pixels_of (json_element (blocks, 1));
+  const int side = pixels_of (json_element (blocks, 2)), dx = view->component->x_step, dy = view->component->y_step;
   const Box part = view->part;
   int first, across, row;
   Deviation deviation = { 0 };
@@ -358,10 +369,10 @@ typedef struct
 } Bounds;
 
 /*
- * A blur of values between 0 and the largest one. Its steps are at most as high as a weight is large, and its bends as the
- * weights' steps. From sigma 5.7 the picture is shrunk by a power of 2, blurred there, rounded to 8 bits, and interpolated
- * between the centres. So a step is divided by the factor, and a bend lies at a centre. A tenth is added for weights that
- * are cut and rounded.
+ * A blur of values between 0 and the largest one. Its steps are at most as high as a weight is large, and its bends as
+ * the weights' steps. From sigma 5.7 the picture is shrunk by a power of 2, blurred there, rounded to 8 bits, and
+ * interpolated between the centres. So a step is divided by the factor, and a bend lies at a centre. A tenth is added
+ * for weights that are cut and rounded.
  */
 static Bounds
 bounds_of (const View *view, double sigma, int step)
@@ -429,7 +440,7 @@ judge_blur (View *view, const Json *effect)
   const double sigma = json_number (json_member (effect, "sigma"), -1);
   Verdict verdict;
 
-  if (sigma <= 0 || view->picture->rules->views)
+  if (!(sigma > 0 && sigma < MOST_SIGMA) || view->picture->rules->views)
     return UNJUDGED;
   verdict = judge_smoothness (view, sigma, 1, 0);
   if (verdict == COVERED && !view->picture->rules->fields)
@@ -464,15 +475,18 @@ judge_component (View *view, const Json *effect, guint component)
   return UNJUDGED;
 }
 
-/* at is the pixel where something shows. */
+/* at is the pixel where something shows. Where no component is changed, all shows. */
 static Verdict
 judge_region (const Picture *picture, const Json *effect, guint16 owner, Box around, int at[2])
 {
+  gboolean changed = FALSE;
+
   for (guint c = 0; c < picture->samples->n; c++) {
     const Component *component = &picture->samples->components[c];
     View view = { picture, component, picture->owners[c], owner, touched (component, around), { 0 } };
     Verdict verdict;
 
+    changed |= is_changed (picture, c);
     if (!is_changed (picture, c) || view.part.left == view.part.right || view.part.top == view.part.bottom)
       continue;
     verdict = judge_component (&view, effect, c);
@@ -482,7 +496,7 @@ judge_region (const Picture *picture, const Json *effect, guint16 owner, Box aro
     at[1] = view.at[1] * component->y_step;
     return verdict;
   }
-  return COVERED;
+  return changed ? COVERED : BARE;
 }
 
 static void

@@ -11,7 +11,9 @@ typedef struct _Json Json;
 Json *json_read (const char *text);
 void json_free (Json *value);
 
-/* The member of an object, or NULL where there is none; value may be NULL. Of members of one name the last one counts. */
+/*
+ * The member of an object, or NULL where there is none; value may be NULL. Of members of one name the last one counts.
+ */
 const Json *json_member (const Json *value, const char *name);
 
 /* The number of an array's elements, or of an object's members, and each of them; 0 and NULL for other values. */

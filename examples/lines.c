@@ -41,7 +41,7 @@ read_settings (Reading *reading, const Json *settings)
 
   if (!settings)
     return;
-  now->feather = json_int (json_member (settings, "region-feather"), 0);
+  now->feather = CLAMP (json_int (json_member (settings, "region-feather"), 0), 0, 1 << 20);
   now->box = mask && g_str_has_prefix (mask, "box");
   now->fields |= fields && !strcmp (fields, "interlaced");
   for (const char *p = components ? components : ""; *p && n + 1 < sizeof now->components; p++)
@@ -189,7 +189,7 @@ has_head (const char *bytes)
 gboolean
 lines_read (Lines *lines, const char *name, GError **error)
 {
-  Reading reading = { .lines = lines, .name = name };
+  Reading reading = { .lines = lines, .name = name, .now = { .components = "yuvrgb" } };
   gsize length, at = 0;
 
   *lines = (Lines){ 0 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The samples of a frame, component by component, whatever its format, and what the record of region-log tells of them. */
+/*
+ * The samples of a frame, component by component, whatever its format, and what the record of region-log tells of them.
+ */
 #ifndef EXAMPLES_SAMPLES_H
 #define EXAMPLES_SAMPLES_H
 
@@ -28,8 +30,8 @@ void samples_read (Samples *samples, const GstVideoFrame *frame);
 void samples_clear (Samples *samples);
 
 /*
- * The SHA-256 of all values in hexadecimal digits, to be freed: component after component, row after row, a byte for a value of
- * 8 bits, and otherwise two bytes with the lower one first.
+ * The SHA-256 of all values in hexadecimal digits, to be freed: component after component, row after row, a byte for a
+ * value of 8 bits, and otherwise two bytes with the lower one first.
  */
 char *samples_hash (const Samples *samples);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Says whether a film is the one of a record that cudaconvolve wrote to the file of region-log, and whether every box of the record is
- * covered:
+ * Says whether a film is the one of a record that cudaconvolve wrote to the file of region-log, and whether every box
+ * of the record is covered:
  *
  *   verify [--each] [--last=HASH] [--lossy] [--tolerance=N] FILM RECORD
  *
- * The film is read twice: for a checksum of each frame, and to look at the boxes. The exit status is 0 where all is right, 1 where
- * something is wrong, 2 for wrong arguments and for files that cannot be read, and 3 where nothing is wrong but the picture does
- * not tell whether some box is covered.
+ * The film is read twice: for a checksum of each frame, and to look at the boxes. The exit status is 0 where all is
+ * right, 1 where something is wrong, 2 for wrong arguments and for files that cannot be read, and 3 where nothing is
+ * wrong but the picture does not tell whether some box is covered.
  */
 #include <string.h>
 
@@ -18,8 +18,8 @@
 #include "progress.h"
 
 #define PLAY \
-  "filesrc name=source ! decodebin caps=video/x-raw(ANY) expose-all-streams=false ! videoconvert ! capsfilter name=format ! " \
-  "fakesink name=frames sync=false"
+  "filesrc name=source ! decodebin caps=video/x-raw(ANY) expose-all-streams=false ! videoconvert ! " \
+  "capsfilter name=format ! fakesink name=frames sync=false"
 #define MOST_TOLD 100  /* faults */
 #define MOST_APART 600 /* frames that are missing and frames that are too many, in one place */
 #define MOST_AHEAD 8   /* frames that are compared to find the right place */
@@ -164,7 +164,10 @@ frame_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Waits for the end, or for a frame that is refused. FALSE with a line on stderr where the film cannot be decoded to its end. */
+/*
+ * Waits for the end, or for a frame that is refused. FALSE with a line on stderr where the film cannot be decoded to
+ * its end.
+ */
 static gboolean
 wait_for_end (Run *run, GstElement *pipeline)
 {
@@ -277,7 +280,9 @@ go_together (const Run *run, guint frame, guint shot)
       && (frame + 1 == run->lines.frames->len || shot + 1 == run->shots->len || are_same (run, frame + 1, shot + 1));
 }
 
-/* How far apart the next frames are in the mean, where the record goes on with this frame and the film with this shot. */
+/*
+ * How far apart the next frames are in the mean, where the record goes on with this frame and the film with this shot.
+ */
 static double
 distance (const Run *run, guint frame, guint shot)
 {
@@ -294,8 +299,8 @@ distance (const Run *run, guint frame, guint shot)
 }
 
 /*
- * The nearest place from which on record and film go together again; the ends of both where there is none. One frame that is
- * missing, too many or changed is as near as another.
+ * The nearest place from which on record and film go together again; the ends of both where there is none. One frame
+ * that is missing, too many or changed is as near as another.
  */
 static void
 find_next (const Run *run, guint *frame, guint *shot)
@@ -320,7 +325,9 @@ find_next (const Run *run, guint *frame, guint *shot)
   *shot = shots;
 }
 
-/* A frame of the film that is not the one of the record in its place. There is none in its place where expected is -1. */
+/*
+ * A frame of the film that is not the one of the record in its place. There is none in its place where expected is -1.
+ */
 static void
 set_wrong (Run *run, guint shot, gint64 expected)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* JSON as the record of region-log has it: ASCII alone, so that no reader can split a line in another place. Any locale. */
+/*
+ * JSON as the record of region-log has it: ASCII alone, so that no reader can split a line in another place. Any
+ * locale.
+ */
 #ifndef CONVOLVE_JSON_H
 #define CONVOLVE_JSON_H
 
@@ -8,8 +11,8 @@
 G_BEGIN_DECLS
 
 /*
- * Appends a text in quotes, or null. All but printable ASCII becomes \uNNNN. A byte that is not UTF-8 becomes U+FFFD, because
- * JSON has no bytes.
+ * Appends a text in quotes, or null. All but printable ASCII becomes \uNNNN. A byte that is not UTF-8 becomes U+FFFD,
+ * because JSON has no bytes.
  */
 void convolve_json_append_text (GString *json, const gchar *text);
 
@@ -17,8 +20,8 @@ void convolve_json_append_text (GString *json, const gchar *text);
 void convolve_json_append_double (GString *json, gdouble value);
 
 /*
- * Appends an object with all properties of the table; enums and flags are the names that users write. A secret that is set is the
- * text "secret".
+ * Appends an object with all properties of the table; enums and flags are the names that users write. A secret that is
+ * set is the text "secret".
  */
 void convolve_json_append_properties (GString *json, const ConvolveProperties *properties);
 

@@ -42,7 +42,10 @@ void gst_cuda_convolve_engine_follow (GstCudaConvolveEngine *engine, GstBuffer *
  */
 gboolean gst_cuda_convolve_engine_update (GstCudaConvolveEngine *engine, const ConvolveProperties *properties);
 
-/* The work, or NULL; whether frames pass through, which a record does not let them do; and whether they are worked on by the device. */
+/*
+ * The work, or NULL; whether frames pass through, which a record does not let them do; and whether they are worked on by
+ * the device.
+ */
 GstCudaConvolveWork *gst_cuda_convolve_engine_get_work (GstCudaConvolveEngine *engine);
 gboolean gst_cuda_convolve_engine_is_passthrough (GstCudaConvolveEngine *engine);
 gboolean gst_cuda_convolve_engine_is_on_device (GstCudaConvolveEngine *engine);

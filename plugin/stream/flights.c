@@ -452,7 +452,8 @@ take_text (GstCudaConvolveFlights *flights, guint slot)
 }
 
 /*
- * Writes the line of a frame that nobody works on any more. A frame in CUDA memory is downloaded. A failure has been posted.
+ * Writes the line of a frame that nobody works on any more. A frame in CUDA memory is downloaded. A failure has been
+ * posted.
  */
 static gboolean
 write_text (GstCudaConvolveFlights *flights, guint slot, GstBuffer *output)
@@ -517,7 +518,10 @@ gst_cuda_convolve_flights_pass (GstCudaConvolveFlights *flights, GstBuffer *buff
   flights->n++;
 }
 
-/* Takes the oldest frame out of the ring. Its output can be passed on then. wait: the device is done with the output, for who throws it away or reads it. */
+/*
+ * Takes the oldest frame out of the ring. Its output can be passed on then. wait: the device is done with the output, for
+ * who throws it away or reads it.
+ */
 static ConvolveStatus
 end_flight (GstCudaConvolveFlights *flights, gboolean wait, GstBuffer **output, ConvolveError *error)
 {

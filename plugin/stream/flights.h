@@ -59,7 +59,7 @@ guint gst_cuda_convolve_flights_count_spare (GstCudaConvolveFlights *flights);
 /* Whether a side's pool lends too few buffers for frames under way, and upstream's for `more`; the side is to be asked again. */
 gboolean gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flights, GstPadDirection side, guint more);
 
-/* --- frames. Where there is a record, it has begun the line of a frame that begins, and the frame's end ends that line. --- */
+/* --- frames. The record, if any, has begun the line of a frame that begins; the frame's end ends the line. --- */
 
 /*
  * Begins a frame with this crop. Takes both buffers, on failure too. A failure has been posted, and then no frame is under way. output may

@@ -149,8 +149,8 @@ write_bytes (gint file, const gchar *bytes, gsize size)
 }
 
 /*
- * Ends the line and writes it. Of a line that cannot be written whole, the file keeps nothing. The error number of a write that
- * failed, or 0; -1 where an earlier one failed, of which the user knows.
+ * Ends the line and writes it. Of a line that cannot be written whole, the file keeps nothing. The error number of a
+ * write that failed, or 0; -1 where an earlier one failed, of which the user knows.
  */
 static gint
 write_line (GstCudaConvolveRecord *record)

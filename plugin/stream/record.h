@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The record of region-log: a file with a line of JSON for the start, for each frame that leaves, for what happens between
- * frames, and for the end. Each line has the SHA-256 of the line before. plugin/regions.md describes the lines.
+ * The record of region-log: a file with a line of JSON for the start, for each frame that leaves, for what happens
+ * between frames, and for the end. Each line has the SHA-256 of the line before. plugin/regions.md describes the lines.
  *
- * A line is one write to the file, and a frame leaves after its line was written. The functions are for the streaming thread, and
- * for start and stop, where no other thread is named. They do nothing, and succeed, where there is no record.
+ * A line is one write to the file, and a frame leaves after its line was written. The functions are for the streaming
+ * thread, and for start and stop, where no other thread is named. Those for the line of a frame are for
+ * a record that is open. The others do nothing, and succeed, where there is none.
  */
 #ifndef GST_CUDA_CONVOLVE_RECORD_H
 #define GST_CUDA_CONVOLVE_RECORD_H
@@ -84,8 +85,8 @@ void gst_cuda_convolve_record_set_whole (GstCudaConvolveRecord *record, const gc
 void gst_cuda_convolve_record_set_outside (GstCudaConvolveRecord *record, const GstCudaConvolveRecordEffect *effect);
 
 /*
- * Adds a region, in the order in which regions are drawn: later ones lie over earlier ones. No effect: the region stays as it
- * is.
+ * Adds a region, in the order in which regions are drawn: later ones lie over earlier ones. No effect: the region stays
+ * as it is.
  */
 void gst_cuda_convolve_record_add (GstCudaConvolveRecord *record, const GstCudaConvolveRecordRegion *region,
     const GstCudaConvolveRecordEffect *effect);
@@ -93,7 +94,10 @@ void gst_cuda_convolve_record_add (GstCudaConvolveRecord *record, const GstCudaC
 /* Gives what begin() and add() wrote, for end(), and takes the memory of an earlier such text in return. */
 GString *gst_cuda_convolve_record_take (GstCudaConvolveRecord *record, GString *spare);
 
-/* Ends the frame that a text of take() describes, and which is mapped for the host: its line is written. FALSE where an error was posted. */
+/*
+ * Ends the frame that a text of take() describes, and which is mapped for the host: its line is written. FALSE where an
+ * error was posted.
+ */
 gboolean gst_cuda_convolve_record_end (GstCudaConvolveRecord *record, const GString *text, const GstVideoFrame *frame);
 
 /* Frames were thrown away, whose lines may have had new settings. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The record of region-log: its chain and its checksums, from the words of plugin/regions.md, its order, and its errors. */
+/*
+ * The record of region-log: its chain and its checksums, from the words of plugin/regions.md, its order, and its
+ * errors.
+ */
 #include "element/regions/check_regions.h"
 
 #include <glib/gstdio.h>
@@ -40,8 +43,8 @@ line_with (const gchar *properties, const gchar *name)
 }
 
 /*
- * The lines of a record, to be freed by g_strfreev(). Each must end, have ASCII alone, and begin with the hash of the line
- * before; the last one must be an end with this number of frames.
+ * The lines of a record, to be freed by g_strfreev(). Each must end, have ASCII alone, and begin with the hash of the
+ * line before; the last one must be an end with this number of frames.
  */
 static GStrv
 read_lines (const gchar *name, guint frames)
@@ -112,7 +115,10 @@ kinds_of (GStrv lines)
 
 /* --- checksums --- */
 
-/* As the words say: component after component, row after row, a byte for 8 bits, and otherwise two with the lower first. */
+/*
+ * As the words say: component after component, row after row, a byte for 8 bits, and otherwise two with the lower
+ * first.
+ */
 static gchar *
 hash_of (const GstVideoInfo *info, GstBuffer *buffer)
 {
@@ -379,8 +385,8 @@ GST_END_TEST;
 /* --- order --- */
 
 /*
- * With frames in flight each line is that of its frame, with the settings that the frame had. Over the fake device, frames are
- * done at the last moment.
+ * With frames in flight each line is that of its frame, with the settings that the frame had. Over the fake device,
+ * frames are done at the last moment.
  */
 GST_START_TEST (order)
 {
@@ -553,7 +559,10 @@ GST_START_TEST (full_at_start)
 }
 GST_END_TEST;
 
-/* A file that may grow no more stands for a full disk: the frame whose line is lost does not leave, and no line is torn. */
+/*
+ * A file that may grow no more stands for a full disk: the frame whose line is lost does not leave, and no line is
+ * torn.
+ */
 GST_START_TEST (full_in_mid_stream)
 {
   gchar *name = new_file ();
