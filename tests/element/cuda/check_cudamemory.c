@@ -9,6 +9,7 @@
 #include <glib/gstdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "element/cuda/check_cudamemory.h"
 #include "support/file.h"
@@ -256,6 +257,53 @@ GST_START_TEST (test_regions)
     check_equal (in, expected, NULL);
     check_equal (out, expected, NULL);
     g_byte_array_unref (expected);
+  }
+}
+GST_END_TEST;
+
+/* The checksums that a record has of a pipeline's frames, each with a new line; to be freed. */
+static gchar *
+checksums_of (const gchar *source, const gchar *element, const gchar *sink)
+{
+  g_autofree gchar *line = NULL, *name = NULL, *text = NULL;
+  GString *checksums = g_string_new (NULL);
+  const gchar *at;
+
+  close (g_file_open_tmp ("record-XXXXXX", &name, NULL));
+  line = g_strdup_printf ("%s ! %s region-log=\"%s\" ! %s", source, element, name, sink);
+  g_byte_array_unref (frames_of (line, NULL));
+  fail_unless (g_file_get_contents (name, &text, NULL, NULL));
+  for (at = strstr (text, "\"sha256\":\""); at; at = strstr (at + 1, "\"sha256\":\""))
+    g_string_append_printf (checksums, "%.74s\n", at);
+  g_unlink (name);
+  return g_string_free (checksums, FALSE);
+}
+
+/* The record has what the frames in CUDA memory are when all work on them is done; also of frames that pass. */
+GST_START_TEST (test_record)
+{
+  static const gchar *const formats[] = { "NV12", "P010_10LE", "RGBA" };
+  static const gchar *const settings[] = { "regions=30,20,61,77", "regions=\"\"",
+    "regions=30,20,61,77 frames-in-flight=3",
+    "regions=5,5,300,200 region-effect=mask region-strength=0.3 frames-in-flight=2" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats) * G_N_ELEMENTS (settings); i++) {
+    g_autofree gchar *source =
+        g_strdup_printf ("videotestsrc pattern=snow num-buffers=6 ! video/x-raw,format=%s,width=322,height=242",
+            formats[i % G_N_ELEMENTS (formats)]);
+    g_autofree gchar *uploaded = g_strdup_printf ("%s ! cudaupload ! " CUDA, source);
+    g_autofree gchar *element =
+        g_strdup_printf ("cudaconvolve apply-to=regions %s", settings[i / G_N_ELEMENTS (formats)]);
+    g_autofree gchar *on_cpu = g_strdup_printf ("%s kernel-variant=cpu", element);
+    g_autofree gchar *expected = checksums_of (source, on_cpu, "video/x-raw");
+    g_autofree gchar *both = checksums_of (uploaded, element, CUDA " ! cudadownload");
+    g_autofree gchar *in = checksums_of (uploaded, element, "video/x-raw");
+    g_autofree gchar *out = checksums_of (source, element, CUDA " ! cudadownload");
+
+    fail_unless_equals_int (strlen (expected), 6 * 75);
+    fail_unless_equals_string (both, expected);
+    fail_unless_equals_string (in, expected);
+    fail_unless_equals_string (out, expected);
   }
 }
 GST_END_TEST;
@@ -560,6 +608,7 @@ cudamemory_suite (void)
   tcase_add_test (tc, test_layers);
   tcase_add_test (tc, test_cpu_variant);
   tcase_add_test (tc, test_regions);
+  tcase_add_test (tc, test_record);
   tcase_add_test (tc, test_decoder);
   tcase_add_test (tc, test_shared_context);
   tcase_add_test (tc, test_flights);
