@@ -65,18 +65,17 @@ static const Row rows[] = {
           "whole effect. The picture is stretched to the frame, and a pixel takes the largest value that it touches. "
           "Expansion, feather and shape do not count (NULL or empty = none)" },
   { "region-types", "Region types", "0.3", TEXT_AT (region.types), .target = DETECTIONS, .flags = PLAYING,
-      .blurb = "Types of the regions in metadata that count, split by commas, as in face,plate; a type after ! does "
-               "not count, as in !person; a region without a type counts (NULL or empty = all types)" },
+      .blurb =
+          "Types of the regions in metadata that count, split by commas, as in face,plate; a type after ! does not "
+          "count, as in !person; a region without a type is covered (NULL or empty = all types)" },
   { "region-ids", "Region ids", "0.3", TEXT_AT (region.ids), .target = DETECTIONS, .flags = PLAYING,
       .blurb =
-          "Who the regions in metadata are that count, split by commas: ids of a tracker or names from a classifier, "
-          "as in 7,12,presenter; one after ! does not count, as in !7. A name with a comma or of digits stands in "
-          "quotes. A region without an id, or without a name, counts (NULL or empty = all)" },
+          "Who the regions in metadata are that count, split by commas: ids of a tracker or names from a classifier, as in 7,12,presenter; one after ! does not count, as in !7. A name with a comma or of digits stands in quotes. A region without an id, or without a name, is covered (NULL or empty = all)" },
   { "region-min-confidence", "Region minimum confidence", "0.3", DOUBLE_AT (region.min_confidence),
       .target = DETECTIONS, .flags = CONTROLLABLE, .most = 1,
       .blurb =
           "Least confidence of the regions in metadata that count. A region whose confidence is not told, or is 0, "
-          "counts (0 = all)" },
+          "is covered (0 = all)" },
   { "region-active", "Region active", "0.3", BOOLEAN_AT (region.active), .target = REGION, .flags = CONTROLLABLE,
       .standard = TRUE,
       .blurb = "Whether frames are changed. false passes frames as they are, and boxes are kept for later, so that a "

@@ -355,7 +355,7 @@ convolve_region_settings_types (const ConvolveRegionSettings *settings, gchar **
 }
 
 gboolean
-convolve_region_type_is_wanted (gchar **types, const gchar *type)
+convolve_region_type_is_wanted (gchar **types, const gchar *type, gboolean unknown)
 {
   g_autofree gchar *lower = type ? convolve_region_settings_fold (type) : NULL;
   gboolean named = FALSE, listed = g_strcmp0 (lower, "background") == 0;
@@ -369,7 +369,7 @@ convolve_region_type_is_wanted (gchar **types, const gchar *type)
     listed |= !except;
     named |= !except && same;
   }
-  return named || !listed || !type;
+  return type || !types[0] ? named || !listed : unknown;
 }
 
 /* --- region-ids --- */
@@ -487,7 +487,7 @@ convolve_region_identity_match (const ConvolveRegionIdentity *identity, guint64 
 }
 
 gboolean
-convolve_region_identity_is_wanted (const GArray *identities, guint64 id, const gchar *const *names)
+convolve_region_identity_is_wanted (const GArray *identities, guint64 id, const gchar *const *names, gboolean unknown)
 {
   gboolean listed = FALSE, named = FALSE;
 
@@ -495,10 +495,19 @@ convolve_region_identity_is_wanted (const GArray *identities, guint64 id, const 
     const ConvolveRegionIdentity *identity = &g_array_index (identities, ConvolveRegionIdentity, i);
     ConvolveRegionMatch match = convolve_region_identity_match (identity, id, names);
 
-    if (identity->except && match == CONVOLVE_REGION_MATCH_YES)
+    gboolean means =
+        match == CONVOLVE_REGION_MATCH_UNKNOWN ? unknown != identity->except : match == CONVOLVE_REGION_MATCH_YES;
+
+    if (identity->except && means)
       return FALSE;
     listed |= !identity->except;
-    named |= !identity->except && match != CONVOLVE_REGION_MATCH_NO;
+    named |= !identity->except && means;
   }
   return named || !listed;
+}
+
+gboolean
+convolve_region_settings_take_unknown (const ConvolveRegionSettings *settings)
+{
+  return settings->apply_to != CONVOLVE_APPLY_TO_OUTSIDE_REGIONS;
 }

@@ -141,9 +141,10 @@ gchar *convolve_region_settings_fold (const gchar *name);
 /*
  * Whether a region of the type is wanted: names with '!' are left out; where there are names without '!', only these
  * are taken. The type background, as segmentation calls the rest of a picture, is taken only where it is named. Upper
- * case counts as lower case. type may be NULL, for a region whose type nobody told, which is always taken.
+ * case counts as lower case. type may be NULL, for a region whose type nobody told: unknown says whether such a region is
+ * taken where there are names.
  */
-gboolean convolve_region_type_is_wanted (gchar **types, const gchar *type);
+gboolean convolve_region_type_is_wanted (gchar **types, const gchar *type, gboolean unknown);
 
 /* The id of a region that no tracker numbered. */
 #define CONVOLVE_REGION_NO_ID G_MAXUINT64
@@ -183,9 +184,16 @@ ConvolveRegionMatch convolve_region_identity_match (const ConvolveRegionIdentity
 
 /*
  * Whether a region is wanted. One that an identity with '!' means is left out. Where there are identities without '!',
- * only those that one of them means are taken, and those of which nobody knows.
+ * only those that one of them means are taken. unknown says whether a region is taken of which nobody knows.
  */
-gboolean convolve_region_identity_is_wanted (const GArray *identities, guint64 id, const gchar *const *names);
+gboolean convolve_region_identity_is_wanted (const GArray *identities, guint64 id, const gchar *const *names,
+    gboolean unknown);
+
+/*
+ * Whether a region counts of which the metadata does not say enough. In regions such a region counts, and outside of
+ * regions it does not: in both cases it is changed.
+ */
+gboolean convolve_region_settings_take_unknown (const ConvolveRegionSettings *settings);
 
 G_END_DECLS
 

@@ -484,7 +484,7 @@
  *
  * Who the regions in metadata are that count, split by commas: ids of a tracker or names from a classifier, as in
  * 7,12,presenter; one after ! does not count, as in !7. A name with a comma or of digits stands in quotes. A region
- * without an id, or without a name, counts (NULL or empty = all).
+ * without an id, or without a name, is covered (NULL or empty = all).
  *
  * Since: 0.3
  */
@@ -520,8 +520,8 @@
 /**
  * GstCudaConvolve:region-min-confidence:
  *
- * Least confidence of the regions in metadata that count. A region whose confidence is not told, or is 0, counts (0 =
- * all).
+ * Least confidence of the regions in metadata that count. A region whose confidence is not told, or is 0, is covered
+ * (0 = all).
  *
  * Since: 0.3
  */
@@ -566,7 +566,7 @@
  * GstCudaConvolve:region-types:
  *
  * Types of the regions in metadata that count, split by commas, as in face,plate; a type after ! does not count, as in
- * !person; a region without a type counts (NULL or empty = all types).
+ * !person; a region without a type is covered (NULL or empty = all types).
  *
  * Since: 0.3
  */

@@ -14,8 +14,9 @@ G_BEGIN_DECLS
 typedef struct
 {
   gpointer data;
-  gint width, height;   /* of the frame */
-  gboolean needs_names; /* of objects */
+  gint width, height;      /* of the frame */
+  gboolean needs_names;    /* of objects */
+  gboolean takes_unlisted; /* samples of masks whose id is not in the mask's list */
 
   void (*add_object) (gpointer data, const GstCudaConvolveObject *object);
   /* A part of a region in a mask of segmentation. The object says what the region is, and has no place. */

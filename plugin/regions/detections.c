@@ -45,6 +45,7 @@ struct _GstCudaConvolveDetections
   GArray *text; /* ConvolveTextBox */
   GstCudaConvolveWanted *wanted;
   guint sources;
+  gboolean takes_unlisted; /* samples of masks */
   GstClockTime hold;
   guint64 ahead; /* how far */
   guint version; /* of what says which metadata is read */
@@ -137,6 +138,7 @@ gst_cuda_convolve_detections_set (GstCudaConvolveDetections *detections, const C
   g_array_unref (detections->text);
   detections->text = text;
   detections->sources = settings->sources;
+  detections->takes_unlisted = convolve_region_settings_take_unknown (settings);
   detections->hold = settings->hold;
   detections->ahead = convolve_region_settings_lookahead (settings);
   detections->needs_metadata = settings->apply_to == CONVOLVE_APPLY_TO_REGIONS
@@ -371,7 +373,8 @@ static void
 read_metadata (GstCudaConvolveDetections *detections, GstCudaConvolveArrival *frame, GstBuffer *buffer)
 {
   const GstCudaConvolveAnalyticsReader reader = { detections, detections->width, detections->height,
-    gst_cuda_convolve_wanted_needs_names (detections->wanted), add_object, add_part, refuse_mask };
+    gst_cuda_convolve_wanted_needs_names (detections->wanted), detections->takes_unlisted, add_object, add_part,
+    refuse_mask };
   gboolean any;
 
   if (frame->version == detections->version)

@@ -202,7 +202,8 @@ read_mask (GstAnalyticsRelationMeta *relations, const GstAnalyticsSegmentationMt
     if (type || id != 0)
       read_region (mask, id, &region, reader);
   }
-  read_region (mask, UNLISTED, n_regions > 0 ? &nobody : &object, reader);
+  if (reader->takes_unlisted)
+    read_region (mask, UNLISTED, n_regions > 0 ? &nobody : &object, reader);
 }
 
 /* Whether a sample is the id of a region. */

@@ -25,10 +25,11 @@ struct _GstCudaConvolveWanted
   gchar **types;
   GArray *identities; /* ConvolveRegionIdentity */
   gdouble least;      /* confidence */
+  gboolean unknown;   /* whether a region counts of which too little is known */
 
   /* Of the frame. */
-  GArray *certain;                 /* those of identities that mean one region at most; owns no name */
-  GArray *counts;                  /* guint, N_KINDS for each of identities: regions that it leaves out by their id */
+  GArray *shared;                  /* guint64, ids of identities that two regions have */
+  GArray *counts;                  /* guint, N_KINDS for each of identities: regions with its id */
   gboolean has_region, has_unsure; /* any, and one of too little confidence */
 
   /* Since the settings or the caps changed. */
@@ -37,9 +38,9 @@ struct _GstCudaConvolveWanted
   GHashTable *unheard;                /* indices of identities of which no region told; see notice_identity() */
   GPtrArray *types_came;              /* some types that came, interned */
   GPtrArray *identities_came;         /* some ids and names that came, as text; owned */
-  gdouble largest; /* confidence of the regions that have too little, or infinity where one has enough */
-  guint64 shared;  /* an id that was left out, and that two regions of a frame had; or GST_CUDA_CONVOLVE_NO_ID */
-  guint told;      /* as bits, since the caps changed */
+  gdouble largest;    /* confidence of the regions that have too little, or infinity where one has enough */
+  guint64 was_shared; /* an id that two regions of a frame had, or GST_CUDA_CONVOLVE_NO_ID */
+  guint told;         /* as bits, since the caps changed */
 };
 
 GstCudaConvolveWanted *
@@ -49,9 +50,9 @@ gst_cuda_convolve_wanted_new (void)
 
   wanted->types = g_new0 (gchar *, 1);
   wanted->identities = convolve_region_identities_new ();
-  wanted->certain = g_array_new (FALSE, FALSE, sizeof (ConvolveRegionIdentity));
+  wanted->shared = g_array_new (FALSE, FALSE, sizeof (guint64));
   wanted->counts = g_array_new (FALSE, TRUE, sizeof (guint));
-  wanted->shared = GST_CUDA_CONVOLVE_NO_ID;
+  wanted->was_shared = GST_CUDA_CONVOLVE_NO_ID;
   wanted->missing = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   wanted->unheard = g_hash_table_new (NULL, NULL);
   wanted->types_came = g_ptr_array_new ();
@@ -64,7 +65,7 @@ gst_cuda_convolve_wanted_free (GstCudaConvolveWanted *wanted)
 {
   g_strfreev (wanted->types);
   g_array_unref (wanted->identities);
-  g_array_unref (wanted->certain);
+  g_array_unref (wanted->shared);
   g_array_unref (wanted->counts);
   g_hash_table_unref (wanted->missing);
   g_hash_table_unref (wanted->unheard);
@@ -95,7 +96,7 @@ static void
 wait_for_identities (GstCudaConvolveWanted *wanted)
 {
   wanted->n_identity = 0;
-  wanted->shared = GST_CUDA_CONVOLVE_NO_ID;
+  wanted->was_shared = GST_CUDA_CONVOLVE_NO_ID;
   g_ptr_array_set_size (wanted->identities_came, 0);
   g_hash_table_remove_all (wanted->unheard);
   for (guint i = 0; i < wanted->identities->len; i++)
@@ -130,6 +131,10 @@ gst_cuda_convolve_wanted_set (GstCudaConvolveWanted *wanted, const ConvolveRegio
     g_array_unref (wanted->identities);
     wanted->identities = g_steal_pointer (&identities);
     wait_for_identities (wanted);
+    *other = TRUE;
+  }
+  if (wanted->unknown != convolve_region_settings_take_unknown (settings)) {
+    wanted->unknown = !wanted->unknown;
     *other = TRUE;
   }
   if (wanted->least != settings->min_confidence) {
@@ -196,25 +201,30 @@ notice_identity (GstCudaConvolveWanted *wanted, const GstCudaConvolveObject *reg
     add_identity_that_came (wanted, convolve_token_quote (region->names[i], strlen (region->names[i])));
 }
 
-/* A region whose confidence nobody told has enough. */
+/* Whether the detector is sure enough of a region. */
 static gboolean
 is_sure (GstCudaConvolveWanted *wanted, gdouble confidence)
 {
-  gboolean sure = !(confidence < wanted->least);
+  gboolean sure = isnan (confidence) ? wanted->unknown || wanted->least == 0 : confidence >= wanted->least;
 
   wanted->has_unsure |= !sure;
-  wanted->largest = MAX (wanted->largest, sure ? INFINITY : confidence);
+  wanted->largest = MAX (wanted->largest, sure ? INFINITY : isnan (confidence) ? 0 : confidence);
   return sure;
+}
+
+static void
+reset_counts (GstCudaConvolveWanted *wanted)
+{
+  g_array_set_size (wanted->counts, 0);
+  g_array_set_size (wanted->counts, N_KINDS * wanted->identities->len);
 }
 
 void
 gst_cuda_convolve_wanted_begin (GstCudaConvolveWanted *wanted)
 {
   wanted->has_region = wanted->has_unsure = FALSE;
-  g_array_set_size (wanted->certain, 0);
-  g_array_append_vals (wanted->certain, wanted->identities->data, wanted->identities->len);
-  g_array_set_size (wanted->counts, 0);
-  g_array_set_size (wanted->counts, N_KINDS * wanted->identities->len);
+  g_array_set_size (wanted->shared, 0);
+  reset_counts (wanted);
 }
 
 static guint *
@@ -224,49 +234,54 @@ get_count (GstCudaConvolveWanted *wanted, guint identity, GstCudaConvolveWantedK
 }
 
 static void
-count_identity (GstCudaConvolveWanted *wanted, guint64 id, GstCudaConvolveWantedKind kind)
+count_id (GstCudaConvolveWanted *wanted, guint64 id, GstCudaConvolveWantedKind kind)
 {
-  for (guint i = 0; i < wanted->identities->len && kind < N_KINDS; i++) {
-    const ConvolveRegionIdentity *identity = get_identity (wanted, i);
-
-    if (identity->except && !identity->name && identity->id == id)
+  for (guint i = 0; i < wanted->identities->len && kind < N_KINDS; i++)
+    if (!get_identity (wanted, i)->name && get_identity (wanted, i)->id == id)
       ++*get_count (wanted, i, kind);
-  }
+}
+
+static gboolean
+is_shared (const GstCudaConvolveWanted *wanted, guint64 id)
+{
+  for (guint i = 0; i < wanted->shared->len; i++)
+    if (g_array_index (wanted->shared, guint64, i) == id)
+      return TRUE;
+  return FALSE;
 }
 
 gboolean
 gst_cuda_convolve_wanted_takes (GstCudaConvolveWanted *wanted, const GstCudaConvolveObject *region,
     GstCudaConvolveWantedKind kind)
 {
+  guint64 id = is_shared (wanted, region->id) ? GST_CUDA_CONVOLVE_NO_ID : region->id;
+
   wanted->has_region = TRUE;
   notice_type (wanted, region->type);
   notice_identity (wanted, region);
-  if (!convolve_region_type_is_wanted (wanted->types, region->type))
+  if (!convolve_region_type_is_wanted (wanted->types, region->type, wanted->unknown))
     return FALSE;
-  count_identity (wanted, region->id, kind);
-  return convolve_region_identity_is_wanted (wanted->certain, region->id, region->names)
+  count_id (wanted, region->id, kind);
+  return convolve_region_identity_is_wanted (wanted->identities, id, region->names, wanted->unknown)
       && is_sure (wanted, region->confidence);
 }
 
 gboolean
 gst_cuda_convolve_wanted_doubts (GstCudaConvolveWanted *wanted)
 {
-  guint n_before = wanted->certain->len;
+  guint n_before = wanted->shared->len;
 
-  g_array_set_size (wanted->certain, 0);
-  for (guint i = 0; i < wanted->identities->len; i++) {
-    gboolean is_shared = FALSE;
+  for (guint i = 0; i < wanted->identities->len; i++)
+    for (guint kind = 0; kind < N_KINDS; kind++) {
+      guint64 id = get_identity (wanted, i)->id;
 
-    for (guint kind = 0; kind < N_KINDS; kind++)
-      is_shared |= *get_count (wanted, i, kind) > 1;
-    if (is_shared)
-      wanted->shared = get_identity (wanted, i)->id;
-    else
-      g_array_append_val (wanted->certain, *get_identity (wanted, i));
-  }
-  g_array_set_size (wanted->counts, 0);
-  g_array_set_size (wanted->counts, N_KINDS * wanted->identities->len);
-  return wanted->certain->len < n_before;
+      if (*get_count (wanted, i, kind) > 1 && !is_shared (wanted, id))
+        g_array_append_val (wanted->shared, id);
+    }
+  if (wanted->shared->len > 0)
+    wanted->was_shared = g_array_index (wanted->shared, guint64, 0);
+  reset_counts (wanted);
+  return wanted->shared->len > n_before;
 }
 
 /* --- what does not come --- */
@@ -314,7 +329,7 @@ complain_of_types (const GstCudaConvolveWanted *wanted)
   return g_strdup_printf (
       "region-types: no region of the types %s came in %u frames with regions; %s%s. Write the types "
       "as the detector does, split by commas",
-      missing->str, wanted->n_type, came->len > 0 ? "types that came: " : "those had no type, and count as regions",
+      missing->str, wanted->n_type, came->len > 0 ? "types that came: " : "those had no type, and are covered",
       came->str);
 }
 
@@ -344,7 +359,7 @@ complain_of_identities (const GstCudaConvolveWanted *wanted)
     list (came, i, g_ptr_array_index (wanted->identities_came, i));
   return g_strdup_printf (
       "region-ids: no region of %u frames says anything of %s; %s%s. Trackers write ids, classifiers "
-      "write names, and a region without an id or a name counts",
+      "write names, and a region without an id or a name is covered",
       wanted->n_identity, unheard->str, came->len > 0 ? "ids and names that came: " : "none has an id or a name",
       came->str);
 }
@@ -352,9 +367,11 @@ complain_of_identities (const GstCudaConvolveWanted *wanted)
 static gchar *
 complain_of_shared (const GstCudaConvolveWanted *wanted)
 {
-  return g_strdup_printf ("region-ids: two regions of a frame have the id %" G_GUINT64_FORMAT ", so !%" G_GUINT64_FORMAT
-                          " leaves neither out; a tracker that numbers each region, or region-types, tells them apart",
-      wanted->shared, wanted->shared);
+  return g_strdup_printf (
+      "region-ids: two regions of a frame have the id %" G_GUINT64_FORMAT
+      ", so nobody knows which is meant, and both are covered; a tracker that numbers each region, or "
+      "region-types, tells them apart",
+      wanted->was_shared);
 }
 
 static gchar *
@@ -362,8 +379,9 @@ complain_of_confidence (const GstCudaConvolveWanted *wanted)
 {
   gchar least[G_ASCII_DTOSTR_BUF_SIZE], largest[G_ASCII_DTOSTR_BUF_SIZE];
 
-  return g_strdup_printf ("region-min-confidence: the regions of %u frames are all below %s, so none is changed; the "
-                          "largest confidence was %s",
+  return g_strdup_printf (
+      "region-min-confidence: the regions of %u frames are all below %s, so none of them counts; the "
+      "largest confidence was %s",
       wanted->n_unsure, g_ascii_formatd (least, sizeof least, "%g", wanted->least),
       g_ascii_formatd (largest, sizeof largest, "%.2g", wanted->largest));
 }
@@ -385,7 +403,7 @@ gst_cuda_convolve_wanted_complain (GstCudaConvolveWanted *wanted, gboolean at_en
     return complain_of_types (wanted);
   if (is_due (wanted, IDENTITIES, g_hash_table_size (wanted->unheard) > 0, wanted->n_identity, at_end))
     return complain_of_identities (wanted);
-  if (is_due (wanted, SHARED, wanted->shared != GST_CUDA_CONVOLVE_NO_ID, PATIENCE, at_end))
+  if (is_due (wanted, SHARED, wanted->was_shared != GST_CUDA_CONVOLVE_NO_ID, PATIENCE, at_end))
     return complain_of_shared (wanted);
   if (is_due (wanted, CONFIDENCE, wanted->largest < INFINITY, wanted->n_unsure, at_end))
     return complain_of_confidence (wanted);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Which regions of the metadata count: by their type, by the id or name that tells who they are, and by their
- * confidence; and what the user asked for and never came. What the metadata does not tell about a region makes the
- * region count. For one thread at a time.
+ * confidence; and what the user asked for and never came. A region about which the metadata does not tell enough
+ * is changed: in regions it counts, and outside of regions it does not. For one thread at a time.
  */
 #ifndef GST_CUDA_CONVOLVE_WANTED_H
 #define GST_CUDA_CONVOLVE_WANTED_H
@@ -37,13 +37,13 @@ typedef enum
   GST_CUDA_CONVOLVE_WANTED_PART
 } GstCudaConvolveWantedKind;
 
-/* Whether a region of the frame counts. Its place is not looked at. */
+/* Whether a region of the frame counts. The region's place is not looked at. */
 gboolean gst_cuda_convolve_wanted_takes (GstCudaConvolveWanted *wanted, const GstCudaConvolveObject *region,
     GstCudaConvolveWantedKind kind);
 
 /*
- * Whether an id that leaves a region out was that of two regions of one kind. Nobody knows then which of them is meant,
- * so both count, and the frame is to be read again.
+ * Whether two regions of one kind had an id of region-ids. Nobody knows then which of them is meant: the frame is to be
+ * read again, and both have no id then.
  */
 gboolean gst_cuda_convolve_wanted_doubts (GstCudaConvolveWanted *wanted);
 

@@ -273,7 +273,8 @@ read_identities (const gchar *text)
     if (convolve_region_identity_match (identity, CONVOLVE_REGION_NO_ID, names + 1) != CONVOLVE_REGION_MATCH_UNKNOWN)
       fuzz_fail ("identity %u knows a region of which nothing is known", i);
   }
-  convolve_region_identity_is_wanted (identities, 7, names);
+  convolve_region_identity_is_wanted (identities, 7, names, TRUE);
+  convolve_region_identity_is_wanted (identities, 7, names, FALSE);
 }
 
 /* The first line is region-types, the rest is the type of a region. */
@@ -300,10 +301,10 @@ read_types (FuzzBytes *bytes, const gchar *text)
     if (name[0] == '\0')
       fuzz_fail ("a type without a name");
     except[0] = g_strconcat ("!", name, NULL);
-    if (convolve_region_type_is_wanted (except, name))
+    if (convolve_region_type_is_wanted (except, name, TRUE) || convolve_region_type_is_wanted (except, name, FALSE))
       fuzz_fail ("%s is wanted where it is left out", name);
   }
-  convolve_region_type_is_wanted (types, type);
+  convolve_region_type_is_wanted (types, type, TRUE);
   g_strfreev (types);
 }
 

@@ -121,8 +121,11 @@ expect_wanted (const gchar *types, const gchar *type, gboolean wanted)
   g_auto (GStrv) names = NULL;
 
   fail_unless (convolve_region_settings_types (&settings, &names, NULL), "%s", types);
-  fail_unless (convolve_region_type_is_wanted (names, type) == wanted, "'%s' %s '%s'", types,
+  fail_unless (convolve_region_type_is_wanted (names, type, TRUE) == wanted, "'%s' %s '%s'", types,
       wanted ? "leaves out" : "takes", type);
+  /* Outside of regions the opposite is safe where nobody told the type. */
+  fail_unless (convolve_region_type_is_wanted (names, type, FALSE) == (type || !names[0] ? wanted : FALSE), "'%s' '%s'",
+      types, type);
 }
 
 GST_START_TEST (types)
@@ -168,7 +171,7 @@ GST_END_TEST;
 
 /* Whether a region with these names, which are split by '|', and an id, or none below 0, is wanted. */
 static gboolean
-is_wanted (const gchar *ids, gint64 id, const gchar *names)
+is_wanted (const gchar *ids, gint64 id, const gchar *names, gboolean unknown)
 {
   ConvolveRegionSettings settings = { .ids = (gchar *) ids };
   g_auto (GStrv) list = g_strsplit (names, "|", -1);
@@ -176,8 +179,10 @@ is_wanted (const gchar *ids, gint64 id, const gchar *names)
 
   fail_unless (convolve_region_settings_identities (&settings, &identities, NULL), "%s", ids);
   return convolve_region_identity_is_wanted (identities, id < 0 ? CONVOLVE_REGION_NO_ID : (guint64) id,
-      (const gchar *const *) list);
+      (const gchar *const *) list, unknown);
 }
+
+#define UNDECIDED 2
 
 GST_START_TEST (identities)
 {
@@ -186,46 +191,46 @@ GST_START_TEST (identities)
     const gchar *ids;
     gint64 id;
     const gchar *names;
-    gboolean wanted;
+    gint wanted; /* UNDECIDED in regions alone, where nobody knows */
   } rows[] = {
     { NULL, -1, "", TRUE },
     { " ", 7, "bob", TRUE },
     /* One that is left out, and one of whom nothing is known. */
     { "!7", 7, "", FALSE },
     { "!7", 8, "", TRUE },
-    { "!7", -1, "", TRUE },
+    { "!7", -1, "", UNDECIDED },
     { " ! 7 ", 7, "", FALSE },
     { "!bob", 7, "Bob", FALSE },
     { "!bob", 7, "male|BOB", FALSE },
     { "!bob", 7, "male", TRUE },
-    { "!bob", 7, "", TRUE },
+    { "!bob", 7, "", UNDECIDED },
     { "!bob,!7", 7, "", FALSE },
     { "!7,!bob", 8, "bob", FALSE },
     /* Those that are chosen, and one of whom nothing is known. */
     { "7,12", 7, "", TRUE },
     { "7,12", 12, "", TRUE },
     { "7,12", 8, "", FALSE },
-    { "7,12", -1, "", TRUE },
+    { "7,12", -1, "", UNDECIDED },
     { "B-XY 123", -1, "b-xy 123", TRUE },
     { "B-XY 123", -1, "B-XY 124", FALSE },
-    { "B-XY 123", 7, "", TRUE },
+    { "B-XY 123", 7, "", UNDECIDED },
     { "7,bob", 8, "alice", FALSE },
-    { "7,bob", 8, "", TRUE },
-    { "7,bob", -1, "alice", TRUE },
+    { "7,bob", 8, "", UNDECIDED },
+    { "7,bob", -1, "alice", UNDECIDED },
     { "7,bob", 8, "bob", TRUE },
     { "7,!bob", 7, "bob", FALSE },
     { "7,!bob", 7, "alice", TRUE },
     { "0", 0, "", TRUE },
     { "18446744073709551614", 7, "", FALSE },
     /* Digits in quotes are a name, and a comma in quotes splits nothing. */
-    { "!'4711'", 4711, "", TRUE },
+    { "!'4711'", 4711, "", UNDECIDED },
     { "!'4711'", 3, "4711", FALSE },
     { "!4711", 3, "4711", TRUE },
     { "\"Smith, Bob\",7", 3, "smith, bob", TRUE },
     { "\"Smith, Bob\",7", 3, "bob", FALSE },
     { "!O'Neill,7", 8, "O'Neill", FALSE },
-    { "!O'Neill,7", 7, "", TRUE },
-    { "12-34", 12, "", TRUE },
+    { "!O'Neill,7", 7, "", UNDECIDED },
+    { "12-34", 12, "", UNDECIDED },
     { "12-34", 12, "1", FALSE },
     { "\xc3\x84nne", 1, "\xc3\xa4NNE", TRUE },
     { "bob", 1, "\xf0", FALSE },
@@ -249,8 +254,11 @@ GST_START_TEST (identities)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    fail_unless (is_wanted (rows[i].ids, rows[i].id, rows[i].names) == rows[i].wanted,
-        "row %u: region-ids=%s, id %" G_GINT64_FORMAT ", \"%s\"", i, rows[i].ids, rows[i].id, rows[i].names);
+    for (guint unknown = 0; unknown < 2; unknown++)
+      fail_unless (is_wanted (rows[i].ids, rows[i].id, rows[i].names, unknown)
+              == (rows[i].wanted && (unknown || rows[i].wanted != UNDECIDED)),
+          "row %u: region-ids=%s, id %" G_GINT64_FORMAT ", \"%s\", %u", i, rows[i].ids, rows[i].id, rows[i].names,
+          unknown);
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
     ConvolveRegionSettings settings = { .ids = (gchar *) bad[i].ids };
     g_autoptr (GError) error = NULL;
@@ -295,7 +303,10 @@ GST_START_TEST (random_identities)
           except ? "!" : "", which);
     }
     expected = id < 0 || (!exempt[id] && (!any_chosen || chosen[id]));
-    fail_unless (is_wanted (text->str, id, "") == expected, "seed %u, case %u: \"%s\", id %d", seed, i, text->str, id);
+    fail_unless (is_wanted (text->str, id, "", FALSE) == (expected && (id >= 0 || n == 0)), "seed %u, case %u: \"%s\"",
+        seed, i, text->str);
+    fail_unless (is_wanted (text->str, id, "", TRUE) == expected, "seed %u, case %u: \"%s\", id %d", seed, i, text->str,
+        id);
     n_wanted += expected;
   }
   fail_unless (n_wanted > 1000 && n_wanted < 4000, "%u", n_wanted);
@@ -331,9 +342,9 @@ GST_START_TEST (random_texts)
     read = read_boxes (text);
     fail_unless (g_utf8_validate (read, -1, NULL), "seed %u, text %u", seed, i);
     if (convolve_region_settings_types (&settings, &names, NULL))
-      convolve_region_type_is_wanted (names, text);
+      convolve_region_type_is_wanted (names, text, i % 2);
     if (convolve_region_settings_identities (&settings, &identities, NULL))
-      convolve_region_identity_is_wanted (identities, i, (const gchar *const[]){ text, NULL });
+      convolve_region_identity_is_wanted (identities, i, (const gchar *const[]){ text, NULL }, i % 2);
   }
 }
 

@@ -509,6 +509,35 @@ GST_START_TEST (masks_of_many)
 }
 GST_END_TEST;
 
+/* Outside of regions samples that the list lacks are changed with the rest. */
+GST_START_TEST (unlisted_outside)
+{
+  static const guint8 ids[] = { 0, 3, 9, 5 };
+  GstVideoInfo info = info_of ("GRAY8", 100, 80);
+  GstHarness *harness = harness_new_for ("cudaconvolve apply-to=outside-regions region-effect=fill", &info);
+  GstBuffer *buffer = grey_frame (&info, 0), *mask = gst_buffer_new_allocate (NULL, 4, NULL);
+  guint regions[] = { 0, 3 };
+  GstAnalyticsSegmentationMtd segments;
+  Component got[4];
+
+  gst_buffer_fill (mask, 0, ids, 4);
+  gst_buffer_add_video_meta (mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 1);
+  fail_unless (gst_analytics_relation_meta_add_segmentation_mtd (gst_buffer_add_analytics_relation_meta (buffer), mask,
+      GST_SEGMENTATION_TYPE_INSTANCE, 2, regions, 20, 10, 40, 20, &segments));
+  push_ok (harness, buffer);
+  buffer = gst_harness_pull (harness);
+  frame_read (&info, buffer, got);
+  for (gint i = 0; i < 100 * 80; i++) {
+    gboolean kept = i % 100 >= 30 && i % 100 < 40 && i / 100 >= 10 && i / 100 < 30;
+
+    fail_unless (got[0].samples[i] == (kept ? 128 : 0), "%d,%d is %d", i % 100, i / 100, got[0].samples[i]);
+  }
+  frame_clear (got);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
 /* Every second pixel of a large mask is a region: noise, whose rectangle changes instead. */
 GST_START_TEST (noise)
 {
@@ -700,6 +729,7 @@ analytics_suite (void)
   tcase_add_test (tc, masks);
   tcase_add_test (tc, masks_of_objects);
   tcase_add_test (tc, masks_of_many);
+  tcase_add_test (tc, unlisted_outside);
   tcase_add_test (tc, noise);
   tcase_add_test (tc, parts_are_one_thing);
   tcase_add_test (tc, refused_masks);

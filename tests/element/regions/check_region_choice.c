@@ -67,43 +67,48 @@ covered_faces (const GstVideoInfo *info, GstBuffer *out, guint n_faces)
   return g_string_free (letters, FALSE);
 }
 
-/* Each way to choose, over faces of which everything, something and nothing is known. */
+/*
+ * Each way to choose, over faces of which everything, something and nothing is known. Who is not known is covered, in
+ * regions and outside of them.
+ */
 GST_START_TEST (chosen)
 {
   static const Face faces[] = { { "face", 7, 0.9, "Presenter", 0.9 }, { "face", 8, 0.3, "guest", 0.9 },
     { "face", 0, 0.5, NULL, -1 }, { "face", 0, -1, "presenter", 0.5 }, { "person", 9, 0, "presenter", -1 } };
   static const struct
   {
-    const gchar *properties, *covered;
+    const gchar *properties, *in_regions, *outside; /* the faces that are covered */
   } rows[] = {
-    { "", "ABCDE" },
-    { "region-min-confidence=0.3", "ABCDE" },
-    { "region-min-confidence=0.5", "ACDE" },
-    { "region-min-confidence=0.91", "DE" },
-    { "region-min-confidence=1", "DE" },
-    { "region-ids=!7", "BCDE" },
-    { "region-ids=!7,!8", "CDE" },
-    { "region-ids=7", "ACD" },
-    { "region-ids=9,8", "BCDE" },
-    { "region-ids=!presenter", "BCD" },
-    { "region-ids=presenter", "ACDE" },
-    { "region-ids=7,presenter", "ACDE" },
-    { "region-ids=\"!'7'\"", "ABCDE" },
-    { "region-types=face region-ids=!7", "BCD" },
-    { "region-types=person region-min-confidence=1", "E" },
-    { "region-sources=text region-ids=!7", "" },
+    { "", "ABCDE", "" },
+    { "region-min-confidence=0.3", "ABCDE", "DE" },
+    { "region-min-confidence=0.5", "ACDE", "BDE" },
+    { "region-min-confidence=0.91", "DE", "ABCDE" },
+    { "region-min-confidence=1", "DE", "ABCDE" },
+    { "region-ids=!7", "BCDE", "ACD" },
+    { "region-ids=!7,!8", "CDE", "ABCD" },
+    { "region-ids=7", "ACD", "BCDE" },
+    { "region-ids=9,8", "BCDE", "ACD" },
+    { "region-ids=!presenter", "BCD", "ACDE" },
+    { "region-ids=presenter", "ACDE", "BCD" },
+    { "region-ids=7,presenter", "ACDE", "BCD" },
+    { "region-ids=\"!'7'\"", "ABCDE", "CD" },
+    { "region-types=face region-ids=!7", "BCD", "ACDE" },
+    { "region-types=person region-min-confidence=1", "E", "ABCDE" },
+    { "region-sources=text region-ids=!7", "", "ABCDE" },
   };
   GstVideoInfo info = info_of ("GRAY8", 5 * SIDE, 40);
 
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autofree gchar *line = g_strdup_printf (FILL "%s", rows[i].properties), *covered = NULL;
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (rows); i++) {
+    const gchar *expected = i % 2 ? rows[i / 2].outside : rows[i / 2].in_regions;
+    g_autofree gchar *line =
+        g_strdup_printf (FILL "%s apply-to=%s", rows[i / 2].properties, i % 2 ? "outside-regions" : "regions");
+    g_autofree gchar *covered = NULL;
     GstHarness *harness = harness_new_for (line, &info);
     g_autoptr (GstBuffer) in = add_faces (grey_frame (&info, 0), faces, G_N_ELEMENTS (faces));
     g_autoptr (GstBuffer) out = push_frame (harness, in, FALSE);
 
     covered = covered_faces (&info, out, G_N_ELEMENTS (faces));
-    fail_unless (g_str_equal (covered, rows[i].covered), "%s: %s are covered, and not %s", line, covered,
-        rows[i].covered);
+    fail_unless (g_str_equal (covered, expected), "%s: %s are covered, and not %s", line, covered, expected);
     gst_harness_teardown (harness);
   }
 }
@@ -164,7 +169,7 @@ GST_START_TEST (lost_id)
 }
 GST_END_TEST;
 
-/* Two faces with the id that is left out: nobody knows which one is meant. Another type, or another kind, is no doubt. */
+/* Two faces with an id that is asked for: nobody knows which one is meant. A face and a plate are no such two. */
 GST_START_TEST (shared_id)
 {
   static const Face twins[] = { { "face", 7, 0.9, NULL, -1 }, { "face", 8, 0.9, NULL, -1 },
@@ -179,7 +184,10 @@ GST_START_TEST (shared_id)
     gboolean told;
   } rows[] = { { "region-ids=!7", twins, "ABC", TRUE }, { "region-ids=!7,!8", twins, "AC", TRUE },
     { "region-ids=!8", twins, "AC", FALSE }, { "region-ids=!7", kinds, "ABC", TRUE },
-    { "region-ids=!7 region-types=face", kinds, "C", FALSE }, { "region-ids=7", twins, "AC", FALSE } };
+    { "region-ids=!7 region-types=face", kinds, "C", FALSE }, { "region-ids=7", twins, "AC", TRUE },
+    { "region-ids=7 apply-to=outside-regions", twins, "ABC", TRUE },
+    { "region-ids=!7 apply-to=outside-regions", twins, "AC", TRUE },
+    { "region-ids=8 apply-to=outside-regions", twins, "AC", FALSE } };
   GstVideoInfo info = info_of ("GRAY8", 3 * SIDE, 40);
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -195,7 +203,9 @@ GST_START_TEST (shared_id)
     }
     if (rows[i].told)
       run_expect (&run, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING, GST_MESSAGE_WARNING, GST_STREAM_ERROR,
-          GST_STREAM_ERROR_FORMAT, "region-ids: two regions of a frame have the id 7, so !7 leaves neither out", NULL);
+          GST_STREAM_ERROR_FORMAT,
+          "region-ids: two regions of a frame have the id 7, so nobody knows which is meant, and both are covered",
+          NULL);
     run_expect_none (&run, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
     run_stop (&run);
   }

@@ -353,7 +353,7 @@ GST_START_TEST (ids_that_never_come)
   push_ids (&run, 60, 0, 1);
   expect_warning (&run,
       "region-ids: no region of 50 frames says anything of !7; none has an id or a name. Trackers write ids, classifiers "
-      "write names, and a region without an id or a name counts",
+      "write names, and a region without an id or a name is covered",
       "no tracker");
   run_stop (&run);
 
@@ -382,7 +382,7 @@ GST_START_TEST (too_little_confidence)
   expect_warning (&run, NULL, "49 frames");
   push_ids (&run, 9, 0, 0.4);
   expect_warning (&run,
-      "region-min-confidence: the regions of 50 frames are all below 0.8, so none is changed; the largest confidence was "
+      "region-min-confidence: the regions of 50 frames are all below 0.8, so none of them counts; the largest confidence was "
       "0.62",
       "50 frames");
   run_stop (&run);
