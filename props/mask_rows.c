@@ -70,7 +70,9 @@ static const Row rows[] = {
           "count, as in !person; a region without a type is covered (NULL or empty = all types)" },
   { "region-ids", "Region ids", "0.3", TEXT_AT (region.ids), .target = DETECTIONS, .flags = PLAYING,
       .blurb =
-          "Who the regions in metadata are that count, split by commas: ids of a tracker or names from a classifier, as in 7,12,presenter; one after ! does not count, as in !7. A name with a comma or of digits stands in quotes. A region without an id, or without a name, is covered (NULL or empty = all)" },
+          "Who the regions in metadata are that count, split by commas: ids of a tracker or names from a classifier, as "
+          "in 7,12,presenter; one after ! does not count, as in !7. A name with a comma or of digits stands in quotes. A "
+          "region without an id, or without a name, is covered (NULL or empty = all)" },
   { "region-min-confidence", "Region minimum confidence", "0.3", DOUBLE_AT (region.min_confidence),
       .target = DETECTIONS, .flags = CONTROLLABLE, .most = 1,
       .blurb =
