@@ -710,6 +710,139 @@ GST_START_TEST (times)
 }
 GST_END_TEST;
 
+/* --- anything in any order --- */
+
+typedef struct
+{
+  GString *in, *out; /* what went in, and what came out, one word each */
+  guint marks;
+} Traffic;
+
+static void
+write_event (GString *words, GstEvent *event)
+{
+  gint number = -1;
+
+  if (gst_event_get_structure (event))
+    gst_structure_get_int (gst_event_get_structure (event), "number", &number);
+  g_string_append_printf (words, "%s%d ", GST_EVENT_TYPE_NAME (event), number);
+}
+
+static GstPadProbeReturn
+note_traffic (GstPad *pad, GstPadProbeInfo *probe, gpointer data)
+{
+  Traffic *traffic = data;
+
+  if (GST_IS_BUFFER (probe->data))
+    g_string_append_printf (traffic->out, "%u ", (guint) GST_BUFFER_OFFSET (probe->data));
+  else if (GST_EVENT_TYPE (probe->data) != GST_EVENT_STREAM_START && GST_EVENT_IS_SERIALIZED (probe->data)
+      && GST_EVENT_TYPE (probe->data) != GST_EVENT_FLUSH_STOP)
+    write_event (traffic->out, probe->data);
+  return GST_PAD_PROBE_OK;
+}
+
+static GstEvent *
+random_event (Traffic *traffic, CheckRandom *random, GstClockTime now)
+{
+  switch (check_random_range (random, 0, 2)) {
+    case 0:
+      return gst_event_new_gap (now, check_random_range (random, 0, 3) * FRAME);
+    case 1:
+      return segment_event (1, 0);
+    default:
+      return gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM,
+          gst_structure_new ("mark", "number", G_TYPE_INT, traffic->marks++, NULL));
+  }
+}
+
+/* A flush drops what waits. */
+static void
+random_flush (Wait *wait, Traffic *traffic)
+{
+  gst_harness_push_event (wait->harness, gst_event_new_flush_start ());
+  gst_harness_push_event (wait->harness, gst_event_new_flush_stop (TRUE));
+  gst_harness_push_event (wait->harness, segment_event (1, 0));
+  g_string_assign (traffic->in, traffic->out->str);
+}
+
+static void
+random_settings (Wait *wait, CheckRandom *random)
+{
+  GObject *element = G_OBJECT (wait->harness->element);
+
+  switch (check_random_range (random, 0, 4)) {
+    case 0:
+      g_object_set (element, "region-lookahead", (guint64) check_random_range (random, 0, 8) * 30 * GST_MSECOND, NULL);
+      break;
+    case 1:
+      gst_util_set_object_arg (element, "apply-to", check_random_one_in (random, 2) ? "frame" : "regions");
+      break;
+    case 2:
+      gst_util_set_object_arg (element, "region-effect", check_random_one_in (random, 2) ? "mask" : "fill");
+      break;
+    case 3:
+      gst_util_set_object_arg (element, "region-types", check_random_one_in (random, 2) ? "face" : "!face");
+      break;
+    default:
+      g_object_set (element, "frames-in-flight", check_random_range (random, 1, 4), NULL);
+  }
+}
+
+/*
+ * Frames, events, new caps, drains, flushes and settings in any order: what comes out is always the beginning of what went
+ * in, but for what a flush drops, and in the end all of it.
+ */
+GST_START_TEST (any_order)
+{
+  for (guint round = 0; round < 20; round++) {
+    Traffic traffic = { .in = g_string_new (NULL), .out = g_string_new (NULL) };
+    GstClockTime now = 0;
+    CheckRandom random;
+    Wait wait;
+
+    check_random_init (&random, seed, 2000 + round);
+    wait_begin (&wait, "mask=identity region-lookahead=120000000");
+    gst_pad_add_probe (wait.harness->sinkpad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+        note_traffic, &traffic, NULL);
+    for (guint step = 0; step < 150; step++) {
+      gint what = check_random_range (&random, 0, 19);
+
+      if (what == 0) {
+        random_settings (&wait, &random);
+      } else if (what == 1 && check_random_one_in (&random, 4)) {
+        wait_caps (&wait, check_random_range (&random, 16, 64), 25);
+        fail_unless (g_str_has_prefix (traffic.out->str, traffic.in->str));
+        g_string_assign (traffic.in, traffic.out->str);
+      } else if (what == 2 && check_random_one_in (&random, 4)) {
+        g_autoptr (GstQuery) query = gst_query_new_drain ();
+
+        fail_unless (gst_pad_peer_query (wait.harness->srcpad, query));
+        fail_unless_equals_string (traffic.out->str, traffic.in->str);
+      } else if (what == 3 && check_random_one_in (&random, 4)) {
+        random_flush (&wait, &traffic);
+      } else if (what < 7) {
+        GstEvent *event = random_event (&traffic, &random, now);
+
+        write_event (traffic.in, event);
+        wait_event (&wait, event);
+      } else {
+        g_string_append_printf (traffic.in, "%u ", wait.pushed);
+        wait_push_at (&wait, check_random_one_in (&random, 3) ? 'f' : '.', now, check_random_one_in (&random, 9));
+        now += check_random_range (&random, 0, 2) * FRAME;
+      }
+      fail_unless (g_str_has_prefix (traffic.in->str, traffic.out->str), "seed %u, round %u, step %u: in %s, out %s",
+          seed, round, step, traffic.in->str, traffic.out->str);
+    }
+    wait_event (&wait, gst_event_new_eos ());
+    g_string_append (traffic.in, "eos-1 ");
+    fail_unless_equals_string (traffic.out->str, traffic.in->str);
+    wait_end (&wait);
+    g_string_free (traffic.in, TRUE);
+    g_string_free (traffic.out, TRUE);
+  }
+}
+GST_END_TEST;
+
 /* --- latency --- */
 
 static void
@@ -964,6 +1097,7 @@ region_ahead (void)
   tcase_add_test (tc, settings);
   tcase_add_test (tc, passthrough);
   tcase_add_test (tc, times);
+  tcase_add_test (tc, any_order);
   tcase_add_test (tc, latency);
   tcase_add_test (tc, crowd);
   tcase_add_test (tc, crowd_of_boxes);
