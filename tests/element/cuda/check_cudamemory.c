@@ -235,6 +235,7 @@ GST_START_TEST (test_regions)
     "regions=30,20,61,77 region-effect=pixelate",
     "regions=10,10,90,70;200,100,60,60;60,40,150,150 mask=gaussian region-strength=0.3 region-feather=4",
     "regions=5,5,300,200 region-effect=fill region-color=0xff2060a0",
+    "regions=10,10,90,70;60,40,150,150 region-effect=noise-pixelate region-seed=7",
     "regions=30,20,61,77 region-effect=fill region-lookahead=50000000",
     "regions=30,20,61,77 region-effect=pixelate region-lookahead=50000000 frames-in-flight=3" };
 

@@ -62,6 +62,8 @@ static const struct
       "apply-to=regions regions='20,30,100,80; 60,50,90,90' mask=box region-strength=0.3 region-feather=12" },
   { "NV12 GRAY8", "apply-to=outside-regions regions='70,30,120,90' region-shape=ellipse region-feather=20 sigma=3" },
   { "NV12 RGB", "apply-to=regions regions='21,31,101,83' region-effect=pixelate region-blocks=6" },
+  { "NV12 RGB P010_10LE",
+      "apply-to=regions regions='21,31,101,83' region-effect=noise-pixelate region-epsilon=4 region-seed=7" },
   { "I420", "apply-to=regions regions='21,31,101,83' region-effect=fill region-color=0xff204060" },
 };
 
