@@ -968,8 +968,10 @@ list_properties (gboolean is_layer)
   g_autofree GParamSpec **all = g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
 
   specs[is_layer] = g_ptr_array_new ();
+  /* region-log would make files of any name. */
   for (guint i = 0; i < n; i++)
-    if ((all[i]->flags & G_PARAM_WRITABLE) && all[i]->owner_type != GST_TYPE_OBJECT)
+    if ((all[i]->flags & G_PARAM_WRITABLE) && all[i]->owner_type != GST_TYPE_OBJECT
+        && !g_str_equal (all[i]->name, "region-log"))
       g_ptr_array_add (specs[is_layer], all[i]);
   gst_object_unref (element);
 }
