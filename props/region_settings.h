@@ -141,8 +141,8 @@ gchar *convolve_region_settings_fold (const gchar *name);
 /*
  * Whether a region of the type is wanted: names with '!' are left out; where there are names without '!', only these
  * are taken. The type background, as segmentation calls the rest of a picture, is taken only where it is named. Upper
- * case counts as lower case. type may be NULL, for a region whose type nobody told: unknown says whether such a region is
- * taken where there are names.
+ * case counts as lower case. type may be NULL, for a region whose type nobody told: unknown says whether such a region
+ * is taken where there are names.
  */
 gboolean convolve_region_type_is_wanted (gchar **types, const gchar *type, gboolean unknown);
 
