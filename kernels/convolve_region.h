@@ -92,8 +92,8 @@ typedef struct
  * The weight is rounded down. Where boxes and mattes lie over each other the largest weight counts.
  *
  * A pixel of the plane has the weight of the nearest of its luma pixels, so that a chroma sample that touches a box
- * belongs to it. With outside set the weight is 256 less that of the farthest luma pixel: the effect shows around the
- * boxes, and a chroma sample that touches the outside belongs to the outside.
+ * belongs to it. With outside set the weight is 256 less the least weight of its luma pixels: the effect shows around
+ * the boxes, and a chroma sample that touches the outside of all boxes belongs to the outside.
  */
 typedef struct
 {

@@ -113,6 +113,17 @@ convolve_ellipse_weight (ConvolveSpan x, ConvolveSpan y, ConvolveSpan box_x, Con
   return (int) (CONVOLVE_WHOLE_WEIGHT * inside / (inside + outside));
 }
 
+/* The area as luma pixels see it, with the weights inside. */
+static CONVOLVE_BOTH ConvolveArea
+convolve_luma_area (const ConvolveArea *area)
+{
+  ConvolveArea luma = *area;
+
+  luma.outside = false;
+  luma.x_step = luma.y_step = 1;
+  return luma;
+}
+
 /* --- polygons --- */
 
 /* The luma pixel whose centre is at (x, y), beside the edge from a to b, in sixteenths of a luma pixel. */
@@ -217,12 +228,12 @@ convolve_is_near (ConvolveRect box, int feather, int x, int y)
       && y < box.y + box.height + feather;
 }
 
-/* The weight that the polygon in a box gives to the pixel at (x, y) of a plane: that of one of its luma pixels. */
+/* The weight that the polygon in a box gives to the pixel at (x, y) of a plane: the largest of its luma pixels. */
 static CONVOLVE_BOTH int
 convolve_corners_weight (const ConvolveArea *area, ConvolveRect box, const ConvolvePoint *corners,
     ConvolveOutline outline, int x, int y)
 {
-  int found = area->outside ? CONVOLVE_WHOLE_WEIGHT : 0;
+  int found = 0;
 
   for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++)
     for (int u = x * area->x_step; u < (x + 1) * area->x_step; u++) {
@@ -230,8 +241,7 @@ convolve_corners_weight (const ConvolveArea *area, ConvolveRect box, const Convo
           ? convolve_outline_weight (corners, outline, area->feather, u, v)
           : 0;
 
-      if (area->outside ? weight < found : weight > found)
-        found = weight;
+      found = convolve_larger (found, weight);
     }
   return found;
 }
@@ -244,7 +254,7 @@ convolve_matte_weight (const ConvolveArea *area, const ConvolveMatte *matte, int
 {
   const ConvolvePixel *pixel = &matte->pixel;
   const int size = pixel->type == CONVOLVE_SAMPLE_U8 ? 1 : 2, whole = (1 << pixel->depth) - 1;
-  int found = area->outside ? whole : 0;
+  int found = 0;
 
   for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++)
     for (int u = x * area->x_step; u < (x + 1) * area->x_step; u++) {
@@ -253,15 +263,17 @@ convolve_matte_weight (const ConvolveArea *area, const ConvolveMatte *matte, int
       int value = convolve_read_sample (pixel,
           row + (int64_t) convolve_clamp (u, 0, matte->width - 1) * pixel->stride + matte->sample * size);
 
-      if (area->outside ? value < found : value > found)
-        found = value;
+      found = convolve_larger (found, value);
     }
   return (found * CONVOLVE_WHOLE_WEIGHT + whole / 2) / whole;
 }
 
 /* --- boxes --- */
 
-/* The weight that one box gives to the pixel at (x, y) of a plane. */
+/*
+ * The weight that one box gives to the pixel at (x, y) of a plane: that of the nearest of its luma pixels, or of the
+ * farthest outside.
+ */
 static CONVOLVE_BOTH int
 convolve_box_weight (const ConvolveArea *area, ConvolveRect box, int x, int y)
 {

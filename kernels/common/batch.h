@@ -82,6 +82,19 @@ convolve_batch_area (const ConvolveBatch *batch, const ConvolveWork *work, Convo
   return area;
 }
 
+/*
+ * Whether a blend has more than boxes that count one by one: polygons, mattes, or boxes outside of which subsampled
+ * chroma lies, as a sample of chroma may be in two boxes together.
+ */
+static inline bool
+convolve_blend_has_shapes (const ConvolveWork *work)
+{
+  const ConvolveArea *area = &work->blend.area;
+
+  return work->blend.outlined || work->blend.n_mattes > 0
+      || (area->outside && area->count > 1 && area->x_step * area->y_step > 1);
+}
+
 /* The device's part of convolve_batch_begin (): room for batch->memory, of at least `bytes` bytes. */
 ConvolveStatus convolve_device_batch_begin (ConvolveBatch *batch, size_t bytes, ConvolveError *error);
 ConvolveStatus convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error);

@@ -30,8 +30,9 @@ destination_at (const ConvolvePixel *pixel, const ConvolvePlane *plane, int x, i
 
 /* --- weights --- */
 
-int
-convolve_area_weight (const ConvolveArea *area, int x, int y)
+/* The weight without `outside`. */
+static int
+inside_weight (const ConvolveArea *area, int x, int y)
 {
   int most = 0;
 
@@ -45,7 +46,24 @@ convolve_area_weight (const ConvolveArea *area, int x, int y)
   }
   for (int i = 0; area->extras && i < area->extras->n_mattes; i++)
     most = convolve_larger (most, convolve_matte_weight (area, &area->extras->mattes[i], x, y));
-  return area->outside ? CONVOLVE_WHOLE_WEIGHT - most : most;
+  return most;
+}
+
+int
+convolve_area_weight (const ConvolveArea *area, int x, int y)
+{
+  ConvolveArea luma = convolve_luma_area (area);
+  int least = CONVOLVE_WHOLE_WEIGHT;
+
+  if (!area->outside)
+    return inside_weight (area, x, y);
+  for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++)
+    for (int u = x * area->x_step; u < (x + 1) * area->x_step; u++) {
+      int weight = inside_weight (&luma, u, v);
+
+      least = weight < least ? weight : least;
+    }
+  return CONVOLVE_WHOLE_WEIGHT - least;
 }
 
 /* --- blending --- */
@@ -104,7 +122,7 @@ convolve_blend (const ConvolvePixel *pixel, const ConvolveArea *area, const Conv
   for (int y = region->y; y < region->y + region->height; y++)
     blend_row (pixel, convolve_weights_row (weights, y), region->width, source_at (pixel, plane, region->x, y),
         destination_at (pixel, plane, region->x, y));
-  free (weights);
+  convolve_weights_free (weights);
   return CONVOLVE_OK;
 }
 

@@ -39,6 +39,8 @@ struct ConvolveWeights
 {
   const ConvolveArea *area;
   ConvolveRect region;
+  ConvolveArea luma_area;    /* outside of boxes: the area as luma pixels see it */
+  ConvolveWeights *inside;   /* their weights in boxes, or NULL; the members below are not used then, but for weights */
   const ConvolveRect *boxes; /* those of the area without polygons */
   int count;
   ConvolveRect *plain;   /* a copy of these where there are polygons, or NULL */
@@ -98,23 +100,13 @@ add_box (const ConvolveArea *area, ConvolveRect box, int x, int y, int count, ui
 
 /* --- rectangles together --- */
 
-/* Outside of boxes a sample is as far away as its farthest luma pixel, which makes the box look narrower. */
 static Reach
 reach_of (const ConvolveArea *area, ConvolveRect box, int y)
 {
   ConvolveSpan down = { y * area->y_step, (y + 1) * area->y_step - 1 }, box_down = { box.y, box.y + box.height - 1 };
-  int right = box.x + box.width - 1, more = area->x_step - 1;
-  Reach reach = { area->outside ? box.x : box.x - more, area->outside ? right - more : right,
-    convolve_distance_to_box (down, box_down, area->outside) };
+  Reach reach = { box.x - (area->x_step - 1), box.x + box.width - 1, convolve_distance_to_box (down, box_down, false) };
 
   return reach;
-}
-
-/* Whether the walk over edges may take the box. Narrower than a sample, its parabolas are below the true squares. */
-static bool
-is_wide (const ConvolveArea *area, ConvolveRect box)
-{
-  return !area->outside || box.width >= area->x_step;
 }
 
 /* The boxes that have a weight in row y, in the order of the list. */
@@ -124,8 +116,6 @@ find_reach (const ConvolveArea *area, const ConvolveRect *boxes, int count, int 
   int n = 0;
 
   for (int i = 0; i < count; i++) {
-    if (!is_wide (area, boxes[i]))
-      continue;
     found[n] = reach_of (area, boxes[i], y);
     if (found[n].dy <= area->feather)
       n++;
@@ -421,7 +411,7 @@ add_polygon (ConvolveWeights *weights, int i, int y)
   end = convolve_clamp (convolve_floor_div (box.x + box.width + area->feather - 1, step) + 1 - x, 0,
       weights->region.width);
   for (int k = first; k < end; k++)
-    weights->found[k] = area->outside ? CONVOLVE_WHOLE_WEIGHT : 0;
+    weights->found[k] = 0;
   for (int v = y * area->y_step; v < (y + 1) * area->y_step && first < end; v++) {
     square_polygon (area->extras->corners + outline->first, outline, area->feather, v, (x + first) * step,
         (end - first) * step, weights->luma);
@@ -429,8 +419,7 @@ add_polygon (ConvolveWeights *weights, int i, int y)
       uint16_t *found = &weights->found[first + k / step];
       int weight = convolve_polygon_weight (weights->luma[k], area->feather, outline->margin);
 
-      if (area->outside ? weight < *found : weight > *found)
-        *found = (uint16_t) weight;
+      raise (found, weight);
     }
   }
   for (int k = first; k < end; k++)
@@ -439,7 +428,7 @@ add_polygon (ConvolveWeights *weights, int i, int y)
 
 /* --- mattes --- */
 
-/* Takes the largest values of samples in a row of luma pixels, or the least ones outside. */
+/* Takes the largest values of samples in a row of luma pixels. */
 static void
 take_values (ConvolveWeights *weights, const ConvolveMatte *matte, const uint8_t *row)
 {
@@ -453,8 +442,7 @@ take_values (ConvolveWeights *weights, const ConvolveMatte *matte, const uint8_t
       const uint8_t *at = row + (ptrdiff_t) column * pixel->stride + matte->sample * size;
       int value = size == 1 ? *at : convolve_read_sample (pixel, at);
 
-      if (area->outside ? value < weights->found[i] : value > weights->found[i])
-        weights->found[i] = (uint16_t) value;
+      raise (&weights->found[i], value);
     }
 }
 
@@ -466,7 +454,7 @@ add_matte (ConvolveWeights *weights, const ConvolveMatte *matte, int y)
   int whole = (1 << matte->pixel.depth) - 1, width = weights->region.width;
 
   for (int i = 0; i < width; i++)
-    weights->found[i] = (uint16_t) (area->outside ? whole : 0);
+    weights->found[i] = 0;
   for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++)
     take_values (weights, matte,
         (const uint8_t *) matte->samples + convolve_clamp (v, 0, matte->height - 1) * matte->stride);
@@ -499,39 +487,53 @@ enter_band (ConvolveWeights *weights, int y)
   find_near (weights, weights->by_right, weights->near_by_right);
 }
 
-/* Adds boxes one by one: all of them, or those alone that weigh_rectangles () leaves out. */
 static void
-add_boxes (ConvolveWeights *weights, const ConvolveRect *boxes, int count, bool all, int y)
+add_boxes (ConvolveWeights *weights, const ConvolveRect *boxes, int count, int y)
 {
   for (int i = 0; i < count; i++)
-    if (all || !is_wide (weights->area, boxes[i]))
-      add_box (weights->area, boxes[i], weights->region.x, y, weights->region.width, weights->weights);
+    add_box (weights->area, boxes[i], weights->region.x, y, weights->region.width, weights->weights);
+}
+
+/* The weights outside of boxes: 256 less the least weight of a sample's luma pixels. */
+static void
+turn_round (ConvolveWeights *weights, int y)
+{
+  const ConvolveArea *area = weights->area;
+
+  for (int i = 0; i < weights->region.width; i++)
+    weights->weights[i] = 0;
+  for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++) {
+    const uint16_t *inside = convolve_weights_row (weights->inside, v);
+
+    for (int i = 0; i < weights->region.width * area->x_step; i++)
+      raise (&weights->weights[i / area->x_step], CONVOLVE_WHOLE_WEIGHT - inside[i]);
+  }
 }
 
 const uint16_t *
 convolve_weights_row (ConvolveWeights *weights, int y)
 {
   const ConvolveArea *area = weights->area;
-  int width = weights->region.width;
-  bool together;
 
+  if (weights->inside) {
+    turn_round (weights, y);
+    return weights->weights;
+  }
   enter_band (weights, y);
-  together = weights->n_near > FEW && area->shape == CONVOLVE_SHAPE_RECTANGLE;
-  if (together)
+  if (weights->n_near > FEW && area->shape == CONVOLVE_SHAPE_RECTANGLE) {
     weigh_rectangles (weights, y);
-  else
-    memset (weights->weights, 0, (size_t) width * sizeof (weights->weights[0]));
-  if (weights->by_left)
-    add_boxes (weights, weights->near_by_left, weights->n_near, !together, y);
-  else
-    add_boxes (weights, weights->boxes, weights->count, true, y);
+  } else {
+    memset (weights->weights, 0, (size_t) weights->region.width * sizeof (weights->weights[0]));
+    if (weights->by_left)
+      add_boxes (weights, weights->near_by_left, weights->n_near, y);
+    else
+      add_boxes (weights, weights->boxes, weights->count, y);
+  }
   for (int i = 0; i < area->count && weights->plain; i++)
     if (area->extras->outlines[i].count > 0)
       add_polygon (weights, i, y);
   for (int i = 0; area->extras && i < area->extras->n_mattes; i++)
     add_matte (weights, &area->extras->mattes[i], y);
-  for (int i = 0; i < width && area->outside; i++)
-    weights->weights[i] = (uint16_t) (CONVOLVE_WHOLE_WEIGHT - weights->weights[i]);
   return weights->weights;
 }
 
@@ -576,8 +578,8 @@ count_polygons (const ConvolveArea *area)
 }
 
 /* One block holds everything, the largest elements first, so that all of them are aligned. */
-ConvolveWeights *
-convolve_weights_new (const ConvolveArea *area, const ConvolveRect *region, ConvolveError *error)
+static ConvolveWeights *
+new_inside (const ConvolveArea *area, const ConvolveRect *region, ConvolveError *error)
 {
   int n_polygons = count_polygons (area), count = area->count - n_polygons;
   size_t width = (size_t) region->width, many = count > FEW ? (size_t) count : 0;
@@ -619,4 +621,35 @@ convolve_weights_new (const ConvolveArea *area, const ConvolveRect *region, Conv
   else
     weights->by_left = NULL;
   return weights;
+}
+
+/* Outside of boxes, with the weights of luma pixels. */
+ConvolveWeights *
+convolve_weights_new (const ConvolveArea *area, const ConvolveRect *region, ConvolveError *error)
+{
+  ConvolveRect lumas = { region->x * area->x_step, region->y * area->y_step, region->width * area->x_step,
+    region->height * area->y_step };
+  ConvolveWeights *weights;
+
+  if (!area->outside)
+    return new_inside (area, region, error);
+  weights = malloc (sizeof (*weights) + (size_t) region->width * sizeof (uint16_t));
+  if (!weights) {
+    convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d weights", region->width);
+    return NULL;
+  }
+  *weights = (ConvolveWeights){ .area = area, .region = *region, .luma_area = convolve_luma_area (area) };
+  weights->weights = (uint16_t *) (weights + 1);
+  weights->inside = new_inside (&weights->luma_area, &lumas, error);
+  if (weights->inside)
+    return weights;
+  free (weights);
+  return NULL;
+}
+
+void
+convolve_weights_free (ConvolveWeights *weights)
+{
+  free (weights->inside);
+  free (weights);
 }

@@ -10,8 +10,9 @@
 
 typedef struct ConvolveWeights ConvolveWeights;
 
-/* For rows of the region; area must outlive the weights. Free with free (). NULL on error: NO_MEMORY. */
+/* For rows of the region; area must outlive the weights. NULL on error: NO_MEMORY. */
 ConvolveWeights *convolve_weights_new (const ConvolveArea *area, const ConvolveRect *region, ConvolveError *error);
+void convolve_weights_free (ConvolveWeights *weights);
 
 /*
  * The weights of all pixels of row y, which is in the region and not above the row before. Valid until the next call.

@@ -379,30 +379,18 @@ matte_weight (const ConvolveMatte *matte, int x, int y)
 static bool
 weight_is_right (const ConvolveArea *area, int x, int y, int weight)
 {
-  long double most = 0;
+  long double most = area->outside ? 256 : 0;
 
-  for (int i = 0; i < area->count; i++) {
-    long double nearest = 0, farthest = 256;
+  for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++)
+    for (int u = x * area->x_step; u < (x + 1) * area->x_step; u++) {
+      long double there = 0;
 
-    for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++)
-      for (int u = x * area->x_step; u < (x + 1) * area->x_step; u++) {
-        nearest = fmaxl (nearest, luma_weight (area, i, u, v));
-        farthest = fminl (farthest, luma_weight (area, i, u, v));
-      }
-    most = fmaxl (most, area->outside ? farthest : nearest);
-  }
-  for (int i = 0; area->extras && i < area->extras->n_mattes; i++) {
-    int nearest = 0, farthest = 256;
-
-    for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++)
-      for (int u = x * area->x_step; u < (x + 1) * area->x_step; u++) {
-        int weight_there = matte_weight (&area->extras->mattes[i], u, v);
-
-        nearest = nearest > weight_there ? nearest : weight_there;
-        farthest = farthest < weight_there ? farthest : weight_there;
-      }
-    most = fmaxl (most, area->outside ? farthest : nearest);
-  }
+      for (int i = 0; i < area->count; i++)
+        there = fmaxl (there, luma_weight (area, i, u, v));
+      for (int i = 0; area->extras && i < area->extras->n_mattes; i++)
+        there = fmaxl (there, matte_weight (&area->extras->mattes[i], u, v));
+      most = area->outside ? fminl (most, there) : fmaxl (most, there);
+    }
   weight = area->outside ? 256 - weight : weight;
   if (fabsl (most - roundl (most)) < 1e-9L)
     return weight == (int) roundl (most) || weight == (int) roundl (most) - 1;

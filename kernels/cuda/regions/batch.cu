@@ -250,10 +250,7 @@ count_last (const Loaded *loaded, const BatchKernel &kernel)
 static size_t
 count_tiles (const Loaded *loaded, const BatchKernel &kernel)
 {
-  const bool has_shapes =
-      loaded->tables.table[CONVOLVE_TABLE_OUTLINES].count > 0 || loaded->tables.table[CONVOLVE_TABLE_MATTES].count > 0;
-
-  if (&kernel == &batch_kernels[has_shapes ? BLEND : BLEND_SHAPES])
+  if (&kernel == &batch_kernels[loaded->tables.has_shapes ? BLEND : BLEND_SHAPES])
     return 0;
   return kernel.tiles > 0 ? *(const size_t *) ((const uint8_t *) &loaded->tables + kernel.tiles)
                           : count_last (loaded, kernel);

@@ -240,10 +240,12 @@ add_blend (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWor
     .source_stride = work->plane.source_stride,
     .region = work->plane.region,
     .area = work->blend.area,
+    .has_shapes = convolve_blend_has_shapes (work),
     .n_mattes = (uint8_t) work->blend.n_mattes,
     .first_matte = add_mattes (tables, work),
     .outlined = work->blend.outlined,
     .to_outlines = to_outlines };
+  tables->has_shapes |= job->has_shapes;
   for (int y = tiles.top; y < tiles.bottom; y++)
     for (int x = tiles.left; x < tiles.right; x++, boxes.first += boxes.step)
       if (boxes.first[0] != boxes.first[1] || area.outside || work->blend.n_mattes > 0)

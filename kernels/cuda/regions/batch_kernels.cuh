@@ -646,10 +646,10 @@ struct ConvolveBlendTables
   const ConvolveMatte *mattes;
 };
 
-/* convolve_area_weight () with the boxes of one tile, of which some have polygons, and with mattes. */
+/* The weight of a pixel in the boxes of one tile, of which some have polygons, and in mattes. */
 static __device__ __forceinline__ int
-convolve_shapes_weight (const ConvolveBlendTables &tables, const ConvolveBlendJob &job, const ConvolveCover &cover,
-    int x, int y)
+convolve_inside_weight (const ConvolveBlendTables &tables, const ConvolveBlendJob &job, const ConvolveArea &area,
+    const ConvolveCover &cover, int x, int y)
 {
   int most = 0;
 
@@ -658,12 +658,29 @@ convolve_shapes_weight (const ConvolveBlendTables &tables, const ConvolveBlendJo
 
     most = max (most,
         outline && outline->count > 0
-            ? convolve_corners_weight (&job.area, tables.boxes[i], tables.corners + outline->first, *outline, x, y)
-            : convolve_box_weight (&job.area, tables.boxes[i], x, y));
+            ? convolve_corners_weight (&area, tables.boxes[i], tables.corners + outline->first, *outline, x, y)
+            : convolve_box_weight (&area, tables.boxes[i], x, y));
   }
   for (int i = job.first_matte; i < job.first_matte + job.n_mattes; i++)
-    most = max (most, convolve_matte_weight (&job.area, &tables.mattes[i], x, y));
-  return job.area.outside ? CONVOLVE_WHOLE_WEIGHT - most : most;
+    most = max (most, convolve_matte_weight (&area, &tables.mattes[i], x, y));
+  return most;
+}
+
+/* convolve_area_weight () with the boxes of one tile. Outside, the luma pixels of a sample are looked at one by one. */
+static __device__ __forceinline__ int
+convolve_shapes_weight (const ConvolveBlendTables &tables, const ConvolveBlendJob &job, const ConvolveCover &cover,
+    int x, int y)
+{
+  const bool outside = job.area.outside;
+  const int across = outside ? job.area.x_step : 1, down = outside ? job.area.y_step : 1;
+  const ConvolveArea area = outside ? convolve_luma_area (&job.area) : job.area;
+  int least = CONVOLVE_WHOLE_WEIGHT;
+
+#pragma unroll 1
+  for (int i = 0; i < across * down; i++)
+    least =
+        min (least, convolve_inside_weight (tables, job, area, cover, x * across + i % across, y * down + i / across));
+  return outside ? CONVOLVE_WHOLE_WEIGHT - least : least;
 }
 
 /* Blends all effects of a tile into one pixel, and writes the pixel where any has a weight. */
@@ -685,7 +702,7 @@ convolve_blend_pixel (const ConvolveBlendTables &tables, const ConvolveBlendTile
 
     if (!convolve_is_in (job.region, x, y))
       continue;
-    int weight = SHAPES && (job.outlined || job.n_mattes > 0)
+    int weight = SHAPES && job.has_shapes
         ? convolve_shapes_weight (tables, job, cover, x, y)
         : convolve_boxes_weight (job.area, tables.boxes + cover.first_box, cover.n_boxes, x, y);
 
@@ -727,7 +744,10 @@ static __global__ void __launch_bounds__ (CONVOLVE_BLEND_THREADS, 2)
     convolve_blend_pixel<false> (others, tile, tile.x + threadIdx.x % CONVOLVE_BLEND_TILE, tile.y + y);
 }
 
-/* convolve_blend_tiles where there are polygons or mattes: a kernel of its own, because these take more registers. */
+/*
+ * convolve_blend_tiles where blends have shapes, by convolve_blend_has_shapes (): a kernel of its own, because shapes take
+ * more registers.
+ */
 template <int SPACE>
 static __global__ void __launch_bounds__ (CONVOLVE_BLEND_THREADS)
     convolve_blend_shapes (const __grid_constant__ ConvolveTableParameters<SPACE> tables)

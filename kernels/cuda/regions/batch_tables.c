@@ -57,7 +57,7 @@ convolve_tables_reset (ConvolveTables *tables)
   for (size_t i = 0; i < sizeof (others) / sizeof (others[0]); i++)
     others[i]->count = 0;
   tables->shrink_tiles = tables->blur_tiles = tables->pixelate_tiles = tables->fill_tiles = 0;
-  tables->failed = tables->is_blended = false;
+  tables->failed = tables->is_blended = tables->has_shapes = false;
 }
 
 void

@@ -144,7 +144,8 @@ typedef struct
   int64_t source_stride;
   ConvolveRect region;
   ConvolveArea area;
-  bool outlined; /* there are polygons: that of box n of the table is outline n + to_outlines */
+  bool outlined;   /* there are polygons: that of box n of the table is outline n + to_outlines */
+  bool has_shapes; /* convolve_blend_shapes is to blend: see there */
   uint8_t n_mattes;
   int first_matte; /* in the table of mattes */
   int to_outlines;
@@ -218,6 +219,7 @@ typedef struct
   ConvolveTable pairs, heads, entries; /* on the way from works to effects: see batch_pairs.c */
   size_t shrink_tiles, blur_tiles, pixelate_tiles, fill_tiles;
   bool is_blended; /* effects are blended in at once, in whole or in part */
+  bool has_shapes; /* a blend has */
   bool failed;     /* there was no memory for one of the tables */
 } ConvolveTables;
 

@@ -283,6 +283,52 @@ GST_START_TEST (crossed_plates)
 }
 GST_END_TEST;
 
+/*
+ * A region of a mask of segmentation keeps its shape: runs of pixels, each grown by region-expand of the region's sides.
+ * Around them the effect fades with the distance to the nearest pixel, and region-shape does not count.
+ */
+GST_START_TEST (shape_of_segments)
+{
+  CheckRandom random;
+
+  check_random_init (&random, 20261127, 1);
+  for (guint i = 0; i < 20; i++) {
+    ConvolveRegionSettings settings = { .effect = CONVOLVE_REGION_EFFECT_FILL,
+      .shape = CONVOLVE_SHAPE_ELLIPSE,
+      .expand = i % 2 ? 0 : 0.1,
+      .feather = i % 3 * 7 };
+    g_autoptr (GArray) boxes = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolveBox));
+    g_autofree guint8 *inside = g_malloc0 (WIDTH * HEIGHT);
+    const gint left = 40, top = 30, width = 60, height = 40;
+    gint across = ceil (settings.expand * width), down = ceil (settings.expand * height);
+    GstCudaConvolvePatches patches;
+
+    for (gint y = top; y < top + height; y++) {
+      gint first = check_random_range (&random, left, left + 20),
+           end = check_random_range (&random, first + 1, left + width);
+      GstCudaConvolveBox part = { .area = { first, y, end - first, 1 },
+        .region = { left, top, width, height },
+        .is_part = TRUE };
+
+      g_array_append_val (boxes, part);
+      for (gint v = y - down; v <= y + down; v++)
+        memset (inside + v * WIDTH + first - across, 1, end - first + 2 * across);
+    }
+    find_patches (&patches, &settings, boxes);
+    for (gint at = 0; at < WIDTH * HEIGHT; at += 3) {
+      gint x = at % WIDTH, y = at / WIDTH, far = settings.feather + 1, least = far * far;
+
+      for (gint v = MAX (y - far, 0); v < MIN (y + far + 1, HEIGHT); v++)
+        for (gint u = MAX (x - far, 0); u < MIN (x + far + 1, WIDTH); u++)
+          if (inside[v * WIDTH + u])
+            least = MIN (least, (u - x) * (u - x) + (v - y) * (v - y));
+      fail_unless_equals_int (weight_at (&patches, x, y), (gint) floor (256 * (far - sqrt (least)) / far));
+    }
+    gst_cuda_convolve_patches_clear (&patches);
+  }
+}
+GST_END_TEST;
+
 /* --- time --- */
 
 typedef struct
@@ -1223,6 +1269,7 @@ detections_suite (void)
   tcase_add_test (tc, turned_shapes);
   tcase_add_test (tc, area_of_a_plate);
   tcase_add_test (tc, crossed_plates);
+  tcase_add_test (tc, shape_of_segments);
   tcase_add_test (tc, time_runs_both_ways);
   tcase_add_test (tc, one_frame_is_bridged);
   tcase_add_test (tc, nothing_known);

@@ -296,6 +296,59 @@ GST_START_TEST (beside_the_frame)
 }
 GST_END_TEST;
 
+/*
+ * Many boxes that are one shape together, as the parts of a segmentation mask are: outside of them no sample keeps what it
+ * shows, and inside a sample of chroma stays whose luma pixels are in different boxes.
+ */
+GST_START_TEST (outside_of_many)
+{
+  static const gchar *const formats[] = { "NV12", "I420", "YUV9", "YUY2", "P010_10LE", "RGB" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
+    GstVideoInfo info = info_of (formats[i], 61, 45);
+    g_autoptr (GString) text = g_string_new (NULL);
+    guint8 inside[45][61] = { { 0 } };
+    Component expected[4], filled[4];
+    CheckRandom random;
+
+    check_random_init (&random, seed, i);
+    for (gint y = 5; y < 40; y++) {
+      gint first = check_random_range (&random, 3, 20), end = check_random_range (&random, 25, 58);
+
+      g_string_append_printf (text, "%d,%d,%d,1;", first, y, end - first);
+      memset (&inside[y][first], 1, end - first);
+    }
+    g_autoptr (GstBuffer) in = frame_new (&info, FRAME_PLAIN, seed + i), out = NULL;
+    g_autoptr (GstBuffer) whole =
+        convolve_whole ("apply-to=regions region-effect=fill regions=\"0,0,100%,100%\"", &info, in);
+    g_autofree gchar *line =
+        g_strdup_printf ("cudaconvolve apply-to=outside-regions region-effect=fill regions=\"%s\"", text->str);
+    GstHarness *harness = harness_new_for (line, &info);
+
+    frame_read (&info, in, expected);
+    frame_read (&info, whole, filled);
+    for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS (&info); c++)
+      for (gint at = 0; at < expected[c].width * expected[c].height; at++) {
+        gint across = 1 << GST_VIDEO_FORMAT_INFO_W_SUB (info.finfo, c);
+        gint down = 1 << GST_VIDEO_FORMAT_INFO_H_SUB (info.finfo, c);
+        gint x = at % expected[c].width * across, y = at / expected[c].width * down;
+        gboolean stays = TRUE;
+
+        for (gint v = y; v < y + down; v++)
+          for (gint u = x; u < x + across; u++)
+            stays &= v < 45 && u < 61 && inside[v][u];
+        if (!stays)
+          expected[c].samples[at] = filled[c].samples[at];
+      }
+    out = push_frame (harness, in, FALSE);
+    compare_components (&info, expected, out, line);
+    frame_clear (expected);
+    frame_clear (filled);
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
 /* --- mattes --- */
 
 /* A picture of grey values in a file, and what a frame is to make of the picture. */
@@ -499,6 +552,7 @@ region_shapes (void)
   tcase_add_test (tc, texts_of_polygons);
   tcase_add_test (tc, star);
   tcase_add_test (tc, beside_the_frame);
+  tcase_add_test (tc, outside_of_many);
   tcase_add_test (tc, masks_in_every_format);
   tcase_add_test (tc, alpha);
   tcase_add_test (tc, mattes_that_are_none);
