@@ -74,6 +74,9 @@ convolve_file_show (const gchar *location)
   gchar *name = g_filename_display_name (location), *end;
   glong length = g_utf8_strlen (name, -1);
 
+  for (gchar *p = name; *p; p++)
+    if (g_ascii_iscntrl (*p))
+      *p = '?';
   if (length <= MAX_SHOWN)
     return name;
   end = g_strconcat ("...", g_utf8_offset_to_pointer (name, length - MAX_SHOWN), NULL);

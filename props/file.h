@@ -11,7 +11,7 @@
  */
 gchar *convolve_file_read (const gchar *location, gsize most, guint8 **bytes, gsize *size);
 
-/* The file's name as a message shows it, to be freed: UTF-8, the end of a long name alone. */
+/* The file's name as a message shows it, to be freed: UTF-8 without control characters, a long one by its end alone. */
 gchar *convolve_file_show (const gchar *location);
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "json.h"
 #include "report/debug.h"
 
@@ -232,7 +233,7 @@ gst_cuda_convolve_record_start (GstCudaConvolveRecord *record, ConvolvePropertie
   if (!name || name[0] == '\0')
     return TRUE;
   g_free (record->name);
-  record->name = g_filename_display_name (name);
+  record->name = convolve_file_show (name);
   file = open_file (record, name);
   if (file < 0)
     return FALSE;

@@ -18,7 +18,10 @@ readme_line () {
     *facedetect*) gst-inspect-1.0 --exists facedetect || { echo "needs gstreamer1.0-opencv"; return 77; } ;;
     *openh264enc*) gst-inspect-1.0 --exists openh264enc || { echo "this system has no openh264enc"; return 77; } ;;
   esac
-  timeout 120 sh -c "$(echo "$1" | sed 's/autovideosink/fakesink/g; s/videotestsrc/videotestsrc num-buffers=30/g')"
+  status=0
+  timeout 120 sh -c "$(echo "$1" | sed 's/autovideosink/fakesink/g; s/videotestsrc/videotestsrc num-buffers=30/g')" || status=$?
+  rm -f film.mkv film.jsonl # a record is never written over
+  return "$status"
 }
 
 # hides_face BOXES PIPELINE: the clip's face is covered in all frames in which the file has a box.
