@@ -90,21 +90,53 @@ blend_pixel (const ConvolvePixel *pixel, const uint8_t *source, uint8_t *destina
     }
 }
 
+/* Bytes of pixels with nothing else, by a weight for each pixel; for the vectoriser. */
+static inline __attribute__ ((always_inline)) void
+blend_bytes (int samples, const uint16_t *restrict weights, int count, const uint8_t *restrict source,
+    uint8_t *restrict destination)
+{
+  for (int i = 0; i < count; i++)
+    for (int k = 0; k < samples; k++)
+      destination[i * samples + k] =
+          (uint8_t) convolve_blend_values (source[i * samples + k], destination[i * samples + k], weights[i]);
+}
+
+/* Pixels with weights above 0. */
+static void
+blend_pixels (const ConvolvePixel *pixel, const uint16_t *weights, int count, const uint8_t *source,
+    uint8_t *destination)
+{
+  if (is_plain (pixel) && pixel->type == CONVOLVE_SAMPLE_U8) {
+    if (pixel->samples == 1)
+      blend_bytes (1, weights, count, source, destination);
+    else if (pixel->samples == 2)
+      blend_bytes (2, weights, count, source, destination);
+    else
+      blend_bytes (pixel->samples, weights, count, source, destination);
+    return;
+  }
+  for (int i = 0; i < count; i++)
+    blend_pixel (pixel, source + (ptrdiff_t) i * pixel->stride, destination + (ptrdiff_t) i * pixel->stride,
+        weights[i]);
+}
+
 static void
 blend_row (const ConvolvePixel *pixel, const uint16_t *weights, int count, const uint8_t *source, uint8_t *destination)
 {
-  bool plain = is_plain (pixel);
+  const bool plain = is_plain (pixel);
 
   for (int i = 0, n; i < count; i += n) {
+    const bool copied = plain && weights[i] == CONVOLVE_WHOLE_WEIGHT;
     ptrdiff_t at = (ptrdiff_t) i * pixel->stride;
 
-    for (n = 1; i + n < count && weights[i + n] == weights[i]; n++)
+    for (n = 1; i + n < count && (weights[i + n] == 0) == (weights[i] == 0)
+         && (plain && weights[i + n] == CONVOLVE_WHOLE_WEIGHT) == copied;
+         n++)
       ;
-    if (weights[i] == CONVOLVE_WHOLE_WEIGHT && plain)
+    if (copied)
       memcpy (destination + at, source + at, (size_t) n * pixel->stride);
     else if (weights[i] > 0)
-      for (int k = 0; k < n; k++)
-        blend_pixel (pixel, source + at + k * pixel->stride, destination + at + k * pixel->stride, weights[i]);
+      blend_pixels (pixel, weights + i, n, source + at, destination + at);
   }
 }
 

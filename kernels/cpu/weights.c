@@ -13,6 +13,7 @@
  */
 #include "cpu/weights.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,77 @@ reaches (const ConvolveArea *area, ConvolveRect box, int first_row, int end_row)
 }
 
 /*
+ * Raises `count` weights to those of an ellipse, from a pixel on whose distance from the centre is half of `from`; from
+ * pixel to pixel it changes by half of `step`. In that direction the ellipse is `width` wide, and `wide` with the
+ * feather; inner and outer are the squares of the distances down, as shares of the heights. The loop has the formula of
+ * common/area.h without branches, for the vectoriser.
+ */
+static void
+raise_soft (uint16_t *restrict weights, int count, int from, int step, double width, double wide, double inner,
+    double outer)
+{
+  for (int i = 0; i < count; i++) {
+    double u = from + i * step, x = u / width, far_x = u / wide;
+    double square = x * x + inner, far = far_x * far_x + outer;
+    double inside = 1 - sqrt (far), outside = sqrt (square) - 1;
+    double weight = CONVOLVE_WHOLE_WEIGHT * inside / (inside + outside);
+
+    weight = far >= 1 ? 0 : weight;
+    weight = square <= 1 ? CONVOLVE_WHOLE_WEIGHT : weight;
+    weights[i] = weights[i] < (int) weight ? (uint16_t) (int) weight : weights[i];
+  }
+}
+
+/* How many of `count` pixels, the farthest first, are not in the ellipse. */
+static int
+count_outside (int count, int from, int step, double width, double inner)
+{
+  int first = 0, end = count;
+
+  while (first < end) {
+    int middle = (first + end) / 2;
+    double x = (from + middle * step) / width;
+
+    if (x * x + inner <= 1)
+      end = middle;
+    else
+      first = middle + 1;
+  }
+  return first;
+}
+
+/* The pixels first .. end - 1 of row y, where the ellipse with its feather may have a weight. */
+static void
+add_ellipse (const ConvolveArea *area, ConvolveRect box, int first, int end, int y, uint16_t *weights)
+{
+  ConvolveSpan down = { y * area->y_step, (y + 1) * area->y_step - 1 }, box_down = { box.y, box.y + box.height - 1 };
+  const int v = convolve_distance_to_centre (down, box_down, false), twice = 2 * area->feather, step = 2 * area->x_step;
+  const double width = box.width, wide = box.width + twice;
+  const double inner_y = (double) v / box.height, outer_y = (double) v / (box.height + twice);
+  const double inner = inner_y * inner_y, outer = outer_y * outer_y;
+  const int centre = 2 * box.x + box.width - 1; /* twice its place */
+  /* Pixels left of the centre end at `left`, and those right of it begin at `right`; between are one or two. */
+  const int left = convolve_clamp (convolve_floor_div (centre + 1, step), first, end);
+  const int right = convolve_clamp (convolve_floor_div (centre, step) + 1, left, end);
+  const int from_left = centre - (first + 1) * step + 2, from_right = right * step - centre;
+  const int outside_left = count_outside (left - first, from_left, -step, width, inner);
+  const int inside_right =
+      end - right - count_outside (end - right, from_right + (end - right - 1) * step, -step, width, inner);
+
+  if (area->feather > 0) {
+    raise_soft (weights, outside_left, from_left, -step, width, wide, inner, outer);
+    raise_soft (weights + (right - first) + inside_right, end - right - inside_right, from_right + inside_right * step,
+        step, width, wide, inner, outer);
+  }
+  for (int i = first + outside_left; i < left; i++)
+    weights[i - first] = CONVOLVE_WHOLE_WEIGHT;
+  for (int i = left; i < right; i++)
+    raise (&weights[i - first], convolve_box_weight (area, box, i, y));
+  for (int i = right; i < right + inside_right; i++)
+    weights[i - first] = CONVOLVE_WHOLE_WEIGHT;
+}
+
+/*
  * Raises the weights of the pixels x .. x + count - 1 of row y to those that one box gives. Shapes are convex: between
  * two pixels with the whole weight all others have that, too, so that only the soft edges are computed.
  */
@@ -90,6 +162,10 @@ add_box (const ConvolveArea *area, ConvolveRect box, int x, int y, int count, ui
     return;
   first = convolve_clamp (convolve_floor_div (box.x - margin, area->x_step), x, x + count);
   end = convolve_clamp (convolve_floor_div (box.x + box.width + margin - 1, area->x_step) + 1, x, x + count);
+  if (area->shape == CONVOLVE_SHAPE_ELLIPSE) {
+    add_ellipse (area, box, first, end, y, weights + (first - x));
+    return;
+  }
   while (first < end && !raise (&weights[first - x], convolve_box_weight (area, box, first, y)))
     first++;
   while (end > first && !raise (&weights[end - 1 - x], convolve_box_weight (area, box, end - 1, y)))
