@@ -86,8 +86,8 @@ typedef struct
 } GstCudaConvolveBase;
 
 /*
- * All functions are for the streaming thread, and for start and stop, where no other thread is named. Those without a default
- * must be there; the others may be NULL.
+ * All functions are for the streaming thread, and for start and stop, where no other thread is named. Those without a
+ * default must be there; the others may be NULL.
  */
 typedef struct
 {
@@ -109,8 +109,8 @@ typedef struct
 
   /*
    * The work for the caps that there are: NULL with error filled, or what stays there until the next call, and until
-   * lose_work(). The device's context is current. properties are those in use, with the device's number as it was at start;
-   * they have one owner, and may be changed and referenced.
+   * lose_work(). The device's context is current. properties are those in use, with the device's number as it was at
+   * start; they have one owner, and may be changed and referenced.
    */
   GstCudaConvolveWork *(*make_work) (GstCudaConvolveBase *base, ConvolveProperties *properties, ConvolveError *error);
   void (*lose_work) (GstCudaConvolveBase *base);
@@ -122,10 +122,10 @@ typedef struct
   void (*warn_of_frame) (GstCudaConvolveBase *base, GstBuffer *input);
 
   /*
-   * For how long frames wait for later ones, in nanoseconds, with these settings. Any thread. Where it is NULL, so are the four
-   * below, and no frame waits: arrive () is told of a frame that comes and waits, which stays until leave () is told that
-   * the oldest frame leaves; pass_time () that none comes before the end, a time in the segment. is_due () says whether the
-   * oldest frame has waited so long.
+   * For how long frames wait for later ones, in nanoseconds, with these settings. Any thread. Where it is NULL, so are
+   * the four below, and no frame waits: arrive () is told of a frame that comes and waits, which stays until leave ()
+   * is told that the oldest frame leaves; pass_time () that none comes before the end, a time in the segment. is_due ()
+   * says whether the oldest frame has waited so long.
    */
   guint64 (*look_ahead) (const ConvolveProperties *properties);
   void (*arrive) (GstCudaConvolveBase *base, const GstSegment *segment, GstBuffer *input);
@@ -140,8 +140,8 @@ typedef struct
   void (*begin) (GstCudaConvolveBase *base, GstBuffer *input);
 
   /*
-   * Tells the record of the frame that look() and begin() were for, with the settings in use. There is a record, of an element
-   * that has the property region-log.
+   * Tells the record of the frame that look() and begin() were for, with the settings in use. There is a record, of an
+   * element that has the property region-log.
    */
   void (*describe) (GstCudaConvolveBase *base, const GstSegment *segment, GstBuffer *input);
 
@@ -153,8 +153,8 @@ typedef struct
   gchar *(*refuse_caps) (GstCudaConvolveBase *base, GstCaps *caps);
 
   /*
-   * Adds a sentence, to be freed, for each property in use that has no effect, to idle, and for each that leaves in sight what
-   * the user may think is covered, to uncovered.
+   * Adds a sentence, to be freed, for each property in use that has no effect, to idle, and for each that leaves in
+   * sight what the user may think is covered, to uncovered.
    */
   void (*add_sentences) (const ConvolveProperties *properties, GPtrArray *idle, GPtrArray *uncovered);
 } GstCudaConvolveBaseClass;

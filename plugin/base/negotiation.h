@@ -10,14 +10,20 @@ G_BEGIN_DECLS
 /* Sets the virtual functions of GstBaseTransform that negotiate. */
 void gst_cuda_convolve_install_negotiation (GstBaseTransformClass *klass);
 
-/* For transform_caps(): those of the other pad's caps that the filter, which may be NULL, has; in the filter's order. Logs them. */
+/*
+ * For transform_caps(): those of the other pad's caps that the filter, which may be NULL, has; in the filter's order.
+ * Logs them.
+ */
 GstCaps *gst_cuda_convolve_filter_caps (GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
     GstCaps *other, GstCaps *filter);
 
 /* Whether the next element takes any frames that this one makes of the input. */
 gboolean gst_cuda_convolve_is_taken_downstream (GstCudaConvolveBase *base);
 
-/* How many buffers of upstream frames that wait keep, with the one that comes, by the settings that the next frame uses. */
+/*
+ * How many buffers of upstream frames that wait keep, with the one that comes, by the settings that the next frame
+ * uses.
+ */
 guint gst_cuda_convolve_count_waiting (GstCudaConvolveBase *base);
 
 /* Whether frames may go on in their own buffers, by the settings that the next frame uses. */

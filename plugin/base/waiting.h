@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frames that wait for later ones, in front of all else that the element does: behind this queue a frame looks as if it had
- * just come. Serialized events wait in their places between the frames.
+ * Frames that wait for later ones, in front of all else that the element does: behind this queue a frame looks as if it
+ * had just come. Serialized events wait in their places between the frames.
  *
- * At most GST_CUDA_CONVOLVE_MOST_WAITING frames and events wait. A frame of a pool that lends the element no more buffers waits
- * as a copy, so that the pool does not run dry.
+ * At most GST_CUDA_CONVOLVE_MOST_WAITING frames and events wait. A frame of a pool that lends the element no more
+ * buffers waits as a copy, so that the pool does not run dry.
  *
  * The functions are for the streaming thread, and for start and stop, where no other thread is named.
  */
@@ -25,8 +25,8 @@ void gst_cuda_convolve_waiting_clear (GstCudaConvolveBase *base);
 void gst_cuda_convolve_waiting_reset (GstCudaConvolveBase *base);
 
 /*
- * Takes a serialized event that has to stay behind frames, and gives TRUE. FALSE for an event that is to be handled now: what
- * was in front of it has gone on, or was dropped by a flush. Before EOS, the class calls drain().
+ * Takes a serialized event that has to stay behind frames, and gives TRUE. FALSE for an event that is to be handled
+ * now: what was in front of it has gone on, or was dropped by a flush. Before EOS, the class calls drain().
  */
 gboolean gst_cuda_convolve_waiting_take_event (GstCudaConvolveBase *base, GstEvent *event);
 

@@ -29,8 +29,8 @@ gboolean gst_cuda_convolve_detections_set (GstCudaConvolveDetections *detections
     const ConvolveRegionSettings *settings, GError **error);
 
 /*
- * A frame comes, which has info and lies in the segment, and waits. The buffer is read until the frame leaves. pass() tells
- * that no frame comes before the end, which is a time in the segment.
+ * A frame comes, which has info and lies in the segment, and waits. The buffer is read until the frame leaves. pass()
+ * tells that no frame comes before the end, which is a time in the segment.
  */
 void gst_cuda_convolve_detections_arrive (GstCudaConvolveDetections *detections, const GstSegment *segment,
     GstBuffer *buffer, const GstVideoInfo *info);
@@ -44,8 +44,8 @@ gboolean gst_cuda_convolve_detections_is_due (GstCudaConvolveDetections *detecti
 void gst_cuda_convolve_detections_leave (GstCudaConvolveDetections *detections);
 
 /*
- * Goes on to the frame that has left, which has info, as all that wait have. Boxes of earlier frames follow where frames get
- * another size.
+ * Goes on to the frame that has left, which has info, as all that wait have. Boxes of earlier frames follow where
+ * frames get another size.
  */
 void gst_cuda_convolve_detections_advance (GstCudaConvolveDetections *detections, const GstVideoInfo *info);
 
@@ -54,8 +54,8 @@ void gst_cuda_convolve_detections_advance (GstCudaConvolveDetections *detections
  * had it, in running time and in both directions, and at least for one frame more. Before that it ends only where a new
  * box of its type takes its place, as tracks.h says. A hold of 0 keeps no box.
  *
- * Frames that wait, up to `lookahead` later, give this frame boxes as lookahead.h says. These come last, and count for this
- * frame alone: no box is less than without look-ahead.
+ * Frames that wait, up to `lookahead` later, give this frame boxes as lookahead.h says. These come last, and count for
+ * this frame alone: no box is less than without look-ahead.
  *
  * Metadata that cannot be read gives no box, and the frame then counts as one without metadata. A box without width or
  * height is no box, but it is metadata: the detector was there, and found nothing. *lost tells whether the metadata is
@@ -68,8 +68,8 @@ const GArray *gst_cuda_convolve_detections_find (GstCudaConvolveDetections *dete
     const GstVideoInfo *info, gboolean *lost);
 
 /*
- * Whether the last frame, or one that counts for it, had too many boxes, and a box as large as the frame stands for them.
- * Then the whole frame is to be changed, whichever part the user asked for.
+ * Whether the last frame, or one that counts for it, had too many boxes, and a box as large as the frame stands for
+ * them. Then the whole frame is to be changed, whichever part the user asked for.
  */
 gboolean gst_cuda_convolve_detections_are_too_many (const GstCudaConvolveDetections *detections);
 
@@ -94,8 +94,8 @@ typedef struct
 GstCudaConvolveOrigin gst_cuda_convolve_detections_origin (const GstCudaConvolveDetections *detections, guint index);
 
 /*
- * What was wrong with the metadata of the last frame, or did not come for long, for the user; to be freed. NULL where nothing was, and where a
- * fault of that kind was taken before. forget_faults() lets all kinds be told again.
+ * What was wrong with the metadata of the last frame, or did not come for long, for the user; to be freed. NULL where
+ * nothing was, and where a fault of that kind was taken before. forget_faults() lets all kinds be told again.
  */
 gchar *gst_cuda_convolve_detections_take_fault (GstCudaConvolveDetections *detections);
 void gst_cuda_convolve_detections_forget_faults (GstCudaConvolveDetections *detections);

@@ -45,8 +45,8 @@ GstCudaConvolveArrival *gst_cuda_convolve_lookahead_get (const GstCudaConvolveLo
 void gst_cuda_convolve_lookahead_pass (GstCudaConvolveLookahead *lookahead, const GstCudaConvolveMoment *now);
 
 /*
- * Whether the oldest frame has waited for `ahead` nanoseconds, in either direction, and for one later frame at least. An
- * `ahead` of 0 waits for nothing. Containers round time stamps, so a millisecond less is enough.
+ * Whether the oldest frame has waited for `ahead` nanoseconds, in either direction, and for one later frame at least.
+ * An `ahead` of 0 waits for nothing. Containers round time stamps, so a millisecond less is enough.
  */
 gboolean gst_cuda_convolve_lookahead_is_due (const GstCudaConvolveLookahead *lookahead, guint64 ahead);
 
@@ -56,11 +56,11 @@ void gst_cuda_convolve_lookahead_take (GstCudaConvolveLookahead *lookahead, GstC
 /* --- boxes --- */
 
 /*
- * Finds where each fresh region of a frame was before. Frames come in their order, those that left before those that wait.
- * A region was where a region of an earlier frame was whose place it takes, as tracks.h says. Where that gives none, the
- * place is that of a region that nothing else followed: of its type, source and, if any, id; at most twice as wide and as
- * high, or half; and moved by at most half of its width and height for each frame in between. No region stays for longer
- * than `window` nanoseconds after it was seen.
+ * Finds where each fresh region of a frame was before. Frames come in their order, those that left before those that
+ * wait. A region was where a region of an earlier frame was whose place it takes, as tracks.h says. Where that gives
+ * none, the place is that of a region that nothing else followed: of its type, source and, if any, id; at most twice as
+ * wide and as high, or half; and moved by at most half of its width and height for each frame in between. No region
+ * stays for longer than `window` nanoseconds after it was seen.
  */
 void gst_cuda_convolve_lookahead_link (GstCudaConvolveLookahead *lookahead, GstCudaConvolveTracks *tracks,
     GstCudaConvolveArrival *arrival, guint64 window);
@@ -73,12 +73,12 @@ void gst_cuda_convolve_lookahead_link_anew (GstCudaConvolveLookahead *lookahead,
 void gst_cuda_convolve_lookahead_scale (GstCudaConvolveLookahead *lookahead, gdouble across, gdouble down);
 
 /*
- * Fills *found with the regions that frames up to `ahead` nanoseconds later give to the frame that was taken last. Those
- * frames are linked.
+ * Fills *found with the regions that frames up to `ahead` nanoseconds later give to the frame that was taken last.
+ * Those frames are linked.
  *
- * A region that was nowhere before is taken as it is. One that was somewhere before this frame lies on its way, linear in
- * running time: its edges move, and its parts with them. Where it is in doubt which region of an earlier frame was the same,
- * both are taken. A region that this frame or one between has needs nothing.
+ * A region that was nowhere before is taken as it is. One that was somewhere before this frame lies on its way, linear
+ * in running time: its edges move, and its parts with them. Where it is in doubt which region of an earlier frame was
+ * the same, both are taken. A region that this frame or one between has needs nothing.
  */
 void gst_cuda_convolve_lookahead_find (const GstCudaConvolveLookahead *lookahead, const GstCudaConvolveArrival *frame,
     guint64 ahead, GstCudaConvolveSightings *found);

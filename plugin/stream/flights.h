@@ -39,8 +39,8 @@ GstClockTime gst_cuda_convolve_flights_get_latency (GstCudaConvolveFlights *flig
 void gst_cuda_convolve_flights_agree_out (GstCudaConvolveFlights *flights, guint buffers);
 
 /*
- * Upstream asked, and heard that its pool is to lend `asked` buffers, of which the element keeps up to `kept`. Nobody knows
- * whether upstream does so before buffers of such a pool come. 0 and 0: upstream has not asked.
+ * Upstream asked, and heard that its pool is to lend `asked` buffers, of which the element keeps up to `kept`. Nobody
+ * knows whether upstream does so before buffers of such a pool come. 0 and 0: upstream has not asked.
  */
 void gst_cuda_convolve_flights_agree_in (GstCudaConvolveFlights *flights, guint asked, guint kept);
 
@@ -56,14 +56,18 @@ void gst_cuda_convolve_flights_look_at (GstCudaConvolveFlights *flights, GstBuff
 /* How many of these, with that input, are not for frames under way; G_MAXUINT for any number. */
 guint gst_cuda_convolve_flights_count_spare (GstCudaConvolveFlights *flights);
 
-/* Whether a side's pool lends too few buffers for frames under way, and upstream's for `more`; the side is to be asked again. */
+/*
+ * Whether a side's pool lends too few buffers for frames under way, and upstream's for `more`; the side is to be asked
+ * again.
+ */
 gboolean gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flights, GstPadDirection side, guint more);
 
 /* --- frames. The record, if any, has begun the line of a frame that begins; the frame's end ends the line. --- */
 
 /*
- * Begins a frame with this crop. Takes both buffers, on failure too. A failure has been posted, and then no frame is under way. output may
- * be NULL for work whose input and output have one layout, and which changes frames in place: then input must be writable.
+ * Begins a frame with this crop. Takes both buffers, on failure too. A failure has been posted, and then no frame is
+ * under way. output may be NULL for work whose input and output have one layout, and which changes frames in place:
+ * then input must be writable.
  */
 GstFlowReturn gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolveWork *work,
     const GstCudaConvolveCrop *crop, GstBuffer *input, GstBuffer *output);

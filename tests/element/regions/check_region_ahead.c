@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Look-ahead: which boxes later frames give to earlier ones, and what becomes of frames that wait. Faces of films move in
- * straight lines, so that everybody knows where they are in each frame, also where the detector misses them.
+ * Look-ahead: which boxes later frames give to earlier ones, and what becomes of frames that wait. Faces of films move
+ * in straight lines, so that everybody knows where they are in each frame, also where the detector misses them.
  */
 #include "element/regions/check_regions.h"
 
@@ -229,7 +229,9 @@ GST_START_TEST (crossing)
 }
 GST_END_TEST;
 
-/* One of two faces is where the other one was before the gap. Without ids, the boxes stay: that is what overlap says. */
+/*
+ * One of two faces is where the other one was before the gap. Without ids, the boxes stay: that is what overlap says.
+ */
 GST_START_TEST (places_swapped)
 {
   for (gint ids = 0; ids < 2; ids++) {
@@ -405,7 +407,10 @@ count_freed (gpointer data, GstMiniObject *object)
   (*(guint *) data)++;
 }
 
-/* Each letter is a frame: '.' without a face, 'f' with one in the corner, 'p' with a plate there. Time in frames of 40 ms. */
+/*
+ * Each letter is a frame: '.' without a face, 'f' with one in the corner, 'p' with a plate there. Time in frames of 40
+ * ms.
+ */
 static void
 wait_push_at (Wait *wait, gchar what, GstClockTime time, gboolean discont)
 {
@@ -789,8 +794,8 @@ random_settings (Wait *wait, CheckRandom *random)
 }
 
 /*
- * Frames, events, new caps, drains, flushes and settings in any order: what comes out is always the beginning of what went
- * in, but for what a flush drops, and in the end all of it.
+ * Frames, events, new caps, drains, flushes and settings in any order: what comes out is always the beginning of what
+ * went in, but for what a flush drops, and in the end all of it.
  */
 GST_START_TEST (any_order)
 {
