@@ -112,7 +112,7 @@ make (GstCudaConvolve *self, ConvolveProperties *properties, ConvolveError *erro
 
   if (!made.plans || !has_regions (properties))
     return made;
-  made.regions = gst_cuda_convolve_regions_new (made.plans);
+  made.regions = gst_cuda_convolve_regions_new (made.plans, &self->noise);
   if (!new_boxes_touch (self, properties, error)
       || !gst_cuda_convolve_regions_set (made.regions, self->detections, properties, error)) {
     g_clear_pointer (&made.regions, gst_cuda_convolve_work_unref);

@@ -104,6 +104,7 @@ forget (GstCudaConvolveBase *base)
 
   gst_cuda_convolve_forget_choice (self);
   gst_cuda_convolve_detections_forget (self->detections);
+  gst_cuda_convolve_noise_forget (&self->noise);
   self->plans_told = self->choices_told = 0;
 }
 
@@ -329,6 +330,7 @@ static void
 gst_cuda_convolve_finalize (GObject *object)
 {
   gst_cuda_convolve_detections_free (GST_CUDA_CONVOLVE (object)->detections);
+  gst_cuda_convolve_noise_clear (&GST_CUDA_CONVOLVE (object)->noise);
   G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->finalize (object);
 }
 
@@ -336,6 +338,7 @@ static void
 gst_cuda_convolve_init (GstCudaConvolve *self)
 {
   self->detections = gst_cuda_convolve_detections_new ();
+  gst_cuda_convolve_noise_init (&self->noise);
 }
 
 static void

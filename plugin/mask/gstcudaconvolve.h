@@ -19,6 +19,7 @@ struct _GstCudaConvolve
   GstCudaConvolvePlans *plans;     /* or NULL */
   GstCudaConvolveRegions *regions; /* for the plans, where only parts of the frames change, or NULL */
   GstCudaConvolveDetections *detections;
+  GstCudaConvolveNoise noise;
   gboolean left;            /* the frame that comes next to look() has waited */
   gboolean plans_fit;       /* the caps are still those that the plans were made for */
   gboolean looked;          /* for the regions of the next frame */

@@ -27,6 +27,13 @@ gst_cuda_convolve_noise_clear (GstCudaConvolveNoise *noise)
   g_clear_pointer (&noise->seen, g_array_unref);
 }
 
+void
+gst_cuda_convolve_noise_forget (GstCudaConvolveNoise *noise)
+{
+  gst_cuda_convolve_noise_clear (noise);
+  gst_cuda_convolve_noise_init (noise);
+}
+
 gboolean
 gst_cuda_convolve_noise_set_seed (GstCudaConvolveNoise *noise, guint seed)
 {

@@ -26,6 +26,9 @@ typedef struct
 void gst_cuda_convolve_noise_init (GstCudaConvolveNoise *noise);
 void gst_cuda_convolve_noise_clear (GstCudaConvolveNoise *noise);
 
+/* The next frame is the first of another stream, with another secret key. */
+void gst_cuda_convolve_noise_forget (GstCudaConvolveNoise *noise);
+
 /* Takes the key of a seed, or a secret one for 0; does nothing where the seed is as before. FALSE where the system gives no secret. */
 gboolean gst_cuda_convolve_noise_set_seed (GstCudaConvolveNoise *noise, guint seed);
 

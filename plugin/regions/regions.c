@@ -11,7 +11,6 @@
 
 #include "regions/boxes.h"
 #include "regions/mattes.h"
-#include "regions/noise.h"
 #include "regions/object.h"
 #include "plans/color.h"
 #include "convolve_region.h"
@@ -39,7 +38,7 @@ struct _GstCudaConvolveRegions
   guint faults;                     /* of the frame that find() was for */
   const gchar *whole;               /* why that whole frame is changed, or NULL */
   GstCudaConvolvePatches patches;
-  GstCudaConvolveNoise noise;
+  GstCudaConvolveNoise *noise;    /* the element's */
   GstCudaConvolveWindows windows; /* of the frame that run() works on */
 
   ConvolveMatteFile *mask;  /* that the plane was made of; or NULL */
@@ -300,7 +299,7 @@ gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveD
     return FALSE;
   }
   if (properties->region.effect == CONVOLVE_REGION_EFFECT_NOISE_PIXELATE
-      && !gst_cuda_convolve_noise_set_seed (&regions->noise, properties->region.seed)) {
+      && !gst_cuda_convolve_noise_set_seed (regions->noise, properties->region.seed)) {
     if (error)
       *error = (ConvolveError){ CONVOLVE_INVALID, 0,
         "region-seed: the system gives no random numbers for a secret key; a number above 0 is a key that is known" };
@@ -321,11 +320,11 @@ number_patches (GstCudaConvolveRegions *regions)
 {
   if (regions->properties->region.effect != CONVOLVE_REGION_EFFECT_NOISE_PIXELATE)
     return;
-  gst_cuda_convolve_noise_begin (&regions->noise);
+  gst_cuda_convolve_noise_begin (regions->noise);
   for (guint i = 0; i < regions->patches.patches->len; i++) {
     GstCudaConvolvePatch *patch = &g_array_index (regions->patches.patches, GstCudaConvolvePatch, i);
 
-    patch->number = gst_cuda_convolve_noise_number (&regions->noise, patch->rect);
+    patch->number = gst_cuda_convolve_noise_number (regions->noise, patch->rect);
   }
 }
 
@@ -663,7 +662,7 @@ compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patc
     case CONVOLVE_REGION_EFFECT_MASK:
       return convolve_windows (regions, patch, number, group, &plane, error);
     case CONVOLVE_REGION_EFFECT_NOISE_PIXELATE:
-      gst_cuda_convolve_noise_fill (&regions->noise, patch->number, number, group->pixel.depth,
+      gst_cuda_convolve_noise_fill (regions->noise, patch->number, number, group->pixel.depth,
           regions->properties->region.epsilon, &blocks);
       return pixelate_patch (regions, group, &blocks, &plane, error);
     case CONVOLVE_REGION_EFFECT_PIXELATE:
@@ -1036,7 +1035,6 @@ clear_regions (gpointer data)
   gst_cuda_convolve_work_unref (regions->plans);
   g_clear_pointer (&regions->properties, convolve_properties_unref);
   gst_cuda_convolve_patches_clear (&regions->patches);
-  gst_cuda_convolve_noise_clear (&regions->noise);
   convolve_batch_free (regions->batch);
 }
 
@@ -1049,7 +1047,7 @@ static const GstCudaConvolveWorkKind kind_of_regions = {
 };
 
 GstCudaConvolveRegions *
-gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans)
+gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans, GstCudaConvolveNoise *noise)
 {
   const GstCudaConvolveLayout *layout = &plans->work.in;
   GstCudaConvolveRegions *regions = gst_cuda_convolve_work_new (&kind_of_regions, layout, layout);
@@ -1061,6 +1059,6 @@ gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans)
   regions->has_alpha =
       gst_cuda_convolve_matte_find_alpha (&plans->work.in, &regions->alpha_group, &regions->alpha_sample);
   gst_cuda_convolve_patches_init (&regions->patches);
-  gst_cuda_convolve_noise_init (&regions->noise);
+  regions->noise = noise;
   return regions;
 }

@@ -4,6 +4,7 @@
 #define GST_CUDA_CONVOLVE_REGIONS_H
 
 #include "regions/detections.h"
+#include "regions/noise.h"
 #include "plans/plans.h"
 #include "stream/record.h"
 
@@ -11,8 +12,11 @@ G_BEGIN_DECLS
 
 typedef struct _GstCudaConvolveRegions GstCudaConvolveRegions;
 
-/* Works on parts of frames with the plans' layout, where the plans work. To be unreferenced as work. */
-GstCudaConvolveRegions *gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans);
+/*
+ * Works on parts of frames with the plans' layout, where the plans work. To be unreferenced as work. The noise must outlive
+ * the regions: it is that of the regions before, because new noise with every change of settings could be averaged away.
+ */
+GstCudaConvolveRegions *gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans, GstCudaConvolveNoise *noise);
 
 /*
  * Sets what is to be done, and which boxes detections finds. The effect is not auto. properties differ from those that

@@ -428,12 +428,16 @@ typedef struct
   guint n_averages, n_changes;
 } Spread;
 
-/* A grey film of one box, which wobbles by up to `wobble` pixels each way. */
+/*
+ * A grey film of one box, which wobbles by up to `wobble` pixels each way. A restless film has a secret key, and new plans for
+ * each frame.
+ */
 static void
-add_film (Spread *spread, guint key, gint wobble)
+add_film (Spread *spread, guint key, gint wobble, gboolean restless)
 {
   GstVideoInfo info = info_of ("GRAY8", 80, 80);
-  g_autofree gchar *line = g_strdup_printf (NOISY "region-sources=roi region-epsilon=20 region-seed=%u", key);
+  g_autofree gchar *line =
+      g_strdup_printf (NOISY "region-sources=roi region-epsilon=20 region-seed=%u", restless ? 0 : key);
   GstHarness *harness = harness_new_for (line, &info);
   gdouble sums[9] = { 0 }, before[9] = { 0 };
   CheckRandom random;
@@ -446,6 +450,8 @@ add_film (Spread *spread, guint key, gint wobble)
     Component grey[4], got[4];
 
     frame_read (&info, in, grey);
+    if (restless)
+      gst_harness_set (harness, "cudaconvolve", "n-threads", 1 + frame % 2, NULL);
     out = push_frame (harness, in, FALSE);
     frame_read (&info, out, got);
     for (gint k = 0; k < 9; k++) {
@@ -473,7 +479,7 @@ GST_START_TEST (noise_in_films)
     gdouble average, change;
 
     for (guint key = 1; key <= 12; key++)
-      add_film (&spread, key, wobble);
+      add_film (&spread, key, wobble, key % 2);
     average = sqrt (spread.average / spread.n_averages);
     change = sqrt (spread.change / spread.n_changes);
     g_print ("wobble %d: the average of %d frames is %.1f from the mean, and frames differ by %.1f; one number: %.1f\n",
