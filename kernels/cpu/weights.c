@@ -349,20 +349,30 @@ floor_of (int64_t a, int64_t b)
   return a >= 0 ? a / b : -((b - 1 - a) / b);
 }
 
-static void
-clear_squares (double *squares, int first, int end)
+/* A row of luma pixels in one polygon. */
+typedef struct
 {
-  for (int i = first; i < end; i++)
-    squares[i] = 0;
+  int x, y, count; /* columns x .. x + count - 1 */
+  double *squares; /* of distances, 0 in the polygon; NULL where nothing fades */
+  uint16_t *found; /* then the weights of pixels, one for each `step` luma pixels */
+  int step;
+} LumaRow;
+
+/* The luma pixels from first up to end are in the polygon. */
+static void
+cover (const LumaRow *row, int first, int end)
+{
+  for (int i = first; i < end && row->squares; i++)
+    row->squares[i] = 0;
+  for (int i = first / row->step; first < end && i <= (end - 1) / row->step && !row->squares; i++)
+    row->found[i] = CONVOLVE_WHOLE_WEIGHT;
 }
 
-/*
- * Clears the squares of the luma pixels that an edge passes in a row: columns x .. x + count - 1. top is the row's upper
- * side, in sixteenths of a luma pixel, and a the upper end of the edge.
- */
+/* Covers the luma pixels that an edge passes. a is the upper end of the edge. */
 static void
-pass_edge (ConvolvePoint a, ConvolvePoint b, int top, int x, int count, double *squares)
+pass_edge (ConvolvePoint a, ConvolvePoint b, const LumaRow *row)
 {
+  int top = row->y * CONVOLVE_POINTS;
   int64_t dx = b.x - (int64_t) a.x, dy = b.y - (int64_t) a.y, divisor = (dy > 0 ? dy : 1) * CONVOLVE_POINTS;
   int64_t from = a.y > top ? a.y : top, to = b.y < top + CONVOLVE_POINTS ? b.y : top + CONVOLVE_POINTS;
   int64_t left, right; /* over the divisor */
@@ -377,8 +387,8 @@ pass_edge (ConvolvePoint a, ConvolvePoint b, int top, int x, int count, double *
     left = right;
     right = swapped;
   }
-  clear_squares (squares, clamp_to_int (floor_of (left, divisor) - x, 0, count),
-      clamp_to_int (-floor_of (-right, divisor) - x, 0, count));
+  cover (row, clamp_to_int (floor_of (left, divisor) - row->x, 0, row->count),
+      clamp_to_int (-floor_of (-right, divisor) - row->x, 0, row->count));
 }
 
 /* The first luma pixel of a row whose centre, at y, is not on the left of an edge. a is the upper end. */
@@ -390,12 +400,12 @@ find_crossing (ConvolvePoint a, ConvolvePoint b, int64_t y)
   return -floor_of (-((a.x - CONVOLVE_POINTS / 2) * dy + (b.x - (int64_t) a.x) * (y - a.y)), dy * CONVOLVE_POINTS);
 }
 
-/* Clears the squares of the luma pixels that the outline winds around. */
+/* Covers the luma pixels that the outline winds around. */
 static void
-wind_around (const ConvolvePoint *corners, int n, int y, int x, int count, double *squares)
+wind_around (const ConvolvePoint *corners, int n, const LumaRow *row)
 {
   Crossing crossings[CONVOLVE_MAX_CORNERS];
-  int64_t centre = (int64_t) y * CONVOLVE_POINTS + CONVOLVE_POINTS / 2;
+  int64_t centre = (int64_t) row->y * CONVOLVE_POINTS + CONVOLVE_POINTS / 2;
   int n_crossings = 0, winding = 0;
 
   for (int i = 0; i < n; i++) {
@@ -406,8 +416,8 @@ wind_around (const ConvolvePoint *corners, int n, int y, int x, int count, doubl
     if ((a.y <= centre) == (b.y <= centre))
       continue;
     crossing.at =
-        clamp_to_int ((crossing.winding > 0 ? find_crossing (a, b, centre) : find_crossing (b, a, centre)) - x, 0,
-            count);
+        clamp_to_int ((crossing.winding > 0 ? find_crossing (a, b, centre) : find_crossing (b, a, centre)) - row->x, 0,
+            row->count);
     for (; k > 0 && crossings[k - 1].at > crossing.at; k--)
       crossings[k] = crossings[k - 1];
     crossings[k] = crossing;
@@ -416,18 +426,18 @@ wind_around (const ConvolvePoint *corners, int n, int y, int x, int count, doubl
   for (int i = 0; i + 1 < n_crossings; i++) {
     winding += crossings[i].winding;
     if (winding != 0)
-      clear_squares (squares, crossings[i].at, crossings[i + 1].at);
+      cover (row, crossings[i].at, crossings[i + 1].at);
   }
 }
 
 /* Lowers the squares of the luma pixels near an edge to those of their distances. */
 static void
-lower_beside_edge (ConvolvePoint a, ConvolvePoint b, int reach, int y, int x, int count, double *squares)
+lower_beside_edge (ConvolvePoint a, ConvolvePoint b, int reach, const LumaRow *row)
 {
   const int half = CONVOLVE_POINTS / 2, left = a.x < b.x ? a.x : b.x, top = a.y < b.y ? a.y : b.y;
-  int centre = y * CONVOLVE_POINTS + half;
-  int first = convolve_clamp (convolve_floor_div (left - reach, CONVOLVE_POINTS) - x, 0, count);
-  int end = convolve_clamp (convolve_floor_div (convolve_larger (a.x, b.x) + reach, CONVOLVE_POINTS) + 1 - x, 0, count);
+  int centre = row->y * CONVOLVE_POINTS + half, right = convolve_larger (a.x, b.x);
+  int first = convolve_clamp (convolve_floor_div (left - reach, CONVOLVE_POINTS) - row->x, 0, row->count);
+  int end = convolve_clamp (convolve_floor_div (right + reach, CONVOLVE_POINTS) + 1 - row->x, 0, row->count);
 
   if (centre < top - reach || centre > convolve_larger (a.y, b.y) + reach)
     return;
@@ -435,50 +445,50 @@ lower_beside_edge (ConvolvePoint a, ConvolvePoint b, int reach, int y, int x, in
     ConvolveBeside beside;
     double square;
 
-    if (squares[i] == 0)
+    if (row->squares[i] == 0)
       continue;
-    beside = convolve_find_beside (a, b, (x + i) * CONVOLVE_POINTS + half, centre);
+    beside = convolve_find_beside (a, b, (row->x + i) * CONVOLVE_POINTS + half, centre);
     square = convolve_edge_square (&beside);
-    if (square < squares[i])
-      squares[i] = square;
+    if (square < row->squares[i])
+      row->squares[i] = square;
   }
 }
 
-/* The squares of a row of luma pixels, from column x on, to a polygon; 0 in the polygon. */
+/* Finds what the polygon is to the luma pixels of a row. */
 static void
-square_polygon (const ConvolvePoint *corners, const ConvolveOutline *outline, int feather, int y, int x, int count,
-    double *squares)
+look_at_polygon (const ConvolvePoint *corners, const ConvolveOutline *outline, int feather, const LumaRow *row)
 {
   int reach = CONVOLVE_POINTS * feather + outline->margin, n = outline->count;
 
-  for (int i = 0; i < count; i++)
-    squares[i] = INFINITY;
-  wind_around (corners, n, y, x, count, squares);
+  for (int i = 0; i < row->count && row->squares; i++)
+    row->squares[i] = INFINITY;
+  wind_around (corners, n, row);
   for (int i = 0; i < n; i++) {
     ConvolvePoint a = corners[i], b = corners[i + 1 < n ? i + 1 : 0];
 
     if (a.x == b.x && a.y == b.y)
       continue;
     if (a.y < b.y || (a.y == b.y && a.x < b.x))
-      pass_edge (a, b, y * CONVOLVE_POINTS, x, count, squares);
+      pass_edge (a, b, row);
     else
-      pass_edge (b, a, y * CONVOLVE_POINTS, x, count, squares);
+      pass_edge (b, a, row);
   }
-  for (int i = 0; i < n && reach > 0; i++) {
+  for (int i = 0; i < n && row->squares; i++) {
     ConvolvePoint a = corners[i], b = corners[i + 1 < n ? i + 1 : 0];
 
     if (a.x != b.x || a.y != b.y)
-      lower_beside_edge (a, b, reach + CONVOLVE_POINTS / 2, y, x, count, squares);
+      lower_beside_edge (a, b, reach + CONVOLVE_POINTS / 2, row);
   }
 }
 
-/* Raises the weights of row y to those of polygon number i. A pixel has the weight of one of its luma pixels. */
+/* Raises the weights of row y to those of polygon number i. A pixel has the largest weight of its luma pixels. */
 static void
 add_polygon (ConvolveWeights *weights, int i, int y)
 {
   const ConvolveArea *area = weights->area;
   const ConvolveOutline *outline = &area->extras->outlines[i];
   ConvolveRect box = area->boxes[i];
+  bool hard = area->feather == 0 && outline->margin == 0;
   int x = weights->region.x, step = area->x_step, first, end;
 
   if (!reaches (area, box, y, y + 1))
@@ -486,20 +496,14 @@ add_polygon (ConvolveWeights *weights, int i, int y)
   first = convolve_clamp (convolve_floor_div (box.x - area->feather, step) - x, 0, weights->region.width);
   end = convolve_clamp (convolve_floor_div (box.x + box.width + area->feather - 1, step) + 1 - x, 0,
       weights->region.width);
-  for (int k = first; k < end; k++)
-    weights->found[k] = 0;
   for (int v = y * area->y_step; v < (y + 1) * area->y_step && first < end; v++) {
-    square_polygon (area->extras->corners + outline->first, outline, area->feather, v, (x + first) * step,
-        (end - first) * step, weights->luma);
-    for (int k = 0; k < (end - first) * step; k++) {
-      uint16_t *found = &weights->found[first + k / step];
-      int weight = convolve_polygon_weight (weights->luma[k], area->feather, outline->margin);
+    uint16_t *found = weights->weights + first;
+    LumaRow row = { (x + first) * step, v, (end - first) * step, hard ? NULL : weights->luma, found, step };
 
-      raise (found, weight);
-    }
+    look_at_polygon (area->extras->corners + outline->first, outline, area->feather, &row);
+    for (int k = 0; k < row.count && !hard; k++)
+      raise (&found[k / step], convolve_polygon_weight (row.squares[k], area->feather, outline->margin));
   }
-  for (int k = first; k < end; k++)
-    raise (&weights->weights[k], weights->found[k]);
 }
 
 /* --- mattes --- */
