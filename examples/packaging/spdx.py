@@ -30,6 +30,7 @@ LICENCES = (('examples/clip.mp4', 'CC0-1.0'),  # examples/clip.txt has its origi
 LINKED = (('GStreamer', OWN, 'https://gstreamer.freedesktop.org/', 'DYNAMIC_LINK', 'the plugin'),
           ('GLib', OWN, 'https://gitlab.gnome.org/GNOME/glib', 'DYNAMIC_LINK', 'the plugin'),
           ('zlib', 'Zlib', 'https://zlib.net/', 'DYNAMIC_LINK', 'the plugin, unless built with -Dzlib=disabled'),
+          ('libpng', 'libpng-2.0', 'http://www.libpng.org/', 'DYNAMIC_LINK', 'the plugin, unless built with -Dpng=disabled'),
           ('CUDA-runtime', 'LicenseRef-NVIDIA-CUDA-EULA', 'https://docs.nvidia.com/cuda/eula/', 'STATIC_LINK',
            'the plugin and the library where they are built with CUDA: cudart_static of the toolkit that compiles them'))
 LINE = re.compile(rb'^[^\n]{0,10}SPDX-License-Identifier: ([A-Za-z0-9.+-]+)', re.MULTILINE)

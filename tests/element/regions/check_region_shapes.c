@@ -471,9 +471,11 @@ GST_START_TEST (alpha)
     const gchar *format = g_value_get_string (gst_value_list_get_value (formats, i / 8));
     GstVideoInfo info = info_of (format, 33, 27);
     const gchar *properties = i & 4 ? "region-color=0x40804020 components=y+u+v+r+g+b+a" : "region-color=0xff804020";
-    gboolean outside = i & 1, in_place = (i & 2) != 0;
-    g_autofree gchar *line = g_strdup_printf ("cudaconvolve region-effect=fill apply-to=%s region-sources=alpha %s",
-        outside ? "outside-regions" : "regions", properties);
+    gboolean outside = i & 1, in_place = (i & 2) != 0, has_box = (i & 5) == 4;
+    g_autofree gchar *line =
+        g_strdup_printf ("cudaconvolve region-effect=fill apply-to=%s region-sources=text+alpha %s %s",
+            outside ? "outside-regions" : "regions", properties, has_box ? "regions=10,8,9,7 region-feather=6" : "");
+    ConvolveRect box = { 10, 8, 9, 7 };
     g_autofree gchar *of_whole =
         g_strdup_printf ("region-effect=fill apply-to=regions regions=\"0,0,100%%,100%%\" %s", properties);
     Component expected[4], filled[4];
@@ -489,7 +491,9 @@ GST_START_TEST (alpha)
     frame_read (&info, whole, filled);
     g_autofree guint16 *weights = g_memdup2 (expected[3].samples, 33 * 27 * sizeof (guint16));
     gint most = (1 << GST_VIDEO_INFO_COMP_DEPTH (&info, 3)) - 1;
-    for (guint c = 0; c < (i & 4 ? 4 : 3); c++)
+    for (guint c = 0; c < (i & 4 ? 4 : 3); c++) {
+      ConvolveArea area = area_of (&info, c, &box, 1, CONVOLVE_SHAPE_RECTANGLE, 6, FALSE);
+
       for (gint at = 0; at < expected[c].width * expected[c].height; at++) {
         gint across = 1 << GST_VIDEO_FORMAT_INFO_W_SUB (info.finfo, c),
              down = 1 << GST_VIDEO_FORMAT_INFO_H_SUB (info.finfo, c);
@@ -502,8 +506,16 @@ GST_START_TEST (alpha)
         weight = (gint) floor (256.0 * found / most + 0.5);
         weight = outside ? 256 - weight : weight;
         before = expected[c].samples[at];
+        /* A box that is drawn before, alpha and all, does not change the matte. */
+        if (has_box)
+          before = (gint) floor (before
+              + ((filled[c].samples[at] - before)
+                        * convolve_area_weight (&area, at % expected[c].width, at / expected[c].width)
+                    + 128)
+                  / 256.0);
         expected[c].samples[at] = (gint) floor (before + ((filled[c].samples[at] - before) * weight + 128) / 256.0);
       }
+    }
     out = push_frame (harness, in, in_place);
     compare_components (&info, expected, out, line);
     frame_clear (expected);
