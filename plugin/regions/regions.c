@@ -1035,7 +1035,8 @@ clear_regions (gpointer data)
   gst_cuda_convolve_work_unref (regions->plans);
   g_clear_pointer (&regions->properties, convolve_properties_unref);
   gst_cuda_convolve_patches_clear (&regions->patches);
-  convolve_batch_free (regions->batch);
+  convolve_batch_free (regions->batch); /* waits for the device */
+  forget_mask (regions);
 }
 
 static const GstCudaConvolveWorkKind kind_of_regions = {
