@@ -209,7 +209,10 @@ get_cell (const GstCudaConvolvePatches *patches, gint columns, gint x, gint y)
   return &g_array_index (patches->cells, gint, y * columns + x);
 }
 
-/* Unites the patch with one of equal effect that it meets in the grid. FALSE where there is none. */
+/*
+ * Unites the patch with one of equal effect that it meets in the grid. FALSE where there is none. Entries of patches that
+ * became parts of others leave their lists, which are as long as there are patches otherwise.
+ */
 static gboolean
 absorb_one (GstCudaConvolvePatches *patches, GArray *candidates, guint index, gint columns)
 {
@@ -218,10 +221,16 @@ absorb_one (GstCudaConvolvePatches *patches, GArray *candidates, guint index, gi
 
   for (gint y = cells.y; y < cells.y + cells.height; y++)
     for (gint x = cells.x; x < cells.x + cells.width; x++)
-      for (gint i = *get_cell (patches, columns, x, y); i >= 0; i = g_array_index (patches->entries, Entry, i).next) {
-        Candidate *b = &g_array_index (candidates, Candidate, g_array_index (patches->entries, Entry, i).candidate);
+      for (gint *link = get_cell (patches, columns, x, y); *link >= 0;) {
+        Entry *entry = &g_array_index (patches->entries, Entry, *link);
+        Candidate *b = &g_array_index (candidates, Candidate, entry->candidate);
 
-        if (b->patch.rect.width == 0 || !meet (a->patch.rect, b->patch.rect) || !have_one_effect (a, b))
+        if (b->patch.rect.width == 0) {
+          *link = entry->next;
+          continue;
+        }
+        link = &entry->next;
+        if (!meet (a->patch.rect, b->patch.rect) || !have_one_effect (a, b))
           continue;
         a->patch.rect = unite (a->patch.rect, b->patch.rect);
         b->patch.rect.width = 0;
