@@ -245,7 +245,8 @@ gst_cuda_convolve_regions_explain_fault (const GstCudaConvolveRegions *regions, 
 static void
 forget_mask (GstCudaConvolveRegions *regions)
 {
-  convolve_device_release (regions->work.device, regions->mask_on_device);
+  if (regions->mask_on_device)
+    convolve_device_release (regions->work.device, regions->mask_on_device);
   regions->mask_on_device = NULL;
   g_clear_pointer (&regions->mask_plane, g_free);
   g_clear_pointer (&regions->mask, convolve_matte_file_unref);
