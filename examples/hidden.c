@@ -34,7 +34,7 @@ typedef struct
   double margin, corners[MOST_CORNERS][2];
 } Shape;
 
-/* What is found in a region. */
+/* A verdict on a region of a frame. */
 typedef enum
 {
   COVERED,

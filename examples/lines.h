@@ -6,7 +6,7 @@
 #include "json.h"
 #include "samples.h"
 
-/* What the settings and the caps say of frames, as far as somebody who looks at pictures needs that. */
+/* The settings and the caps of a record, as far as a look at the pictures needs them. */
 typedef struct
 {
   const GstVideoFormatInfo *format; /* NULL before any caps */

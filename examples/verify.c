@@ -85,7 +85,7 @@ tell (Run *run, const char *format, ...)
 
 /* --- playing --- */
 
-/* What of a format counts for the samples: two formats that differ in nothing else hold the same samples. */
+/* Whether two formats hold the same samples, maybe in another order of bytes. */
 static gboolean
 have_one_kind (const GstVideoFormatInfo *a, const GstVideoFormatInfo *b)
 {

@@ -67,7 +67,7 @@ typedef struct
   int sample; /* which one of the pixel */
 } ConvolveMatte;
 
-/* What few areas have. */
+/* Polygons and mattes of an area; most areas have none. */
 typedef struct
 {
   /* Of each box, or NULL where no box has a polygon. A polygon with its margin lies in its box, whatever the shape. */

@@ -78,7 +78,7 @@ typedef struct
 } ConvolveSource;
 
 /*
- * What jobs of effects begin with. The tiles of all jobs of a kernel are numbered one behind the other, row by row in
+ * The beginning of a job of any effect. The tiles of all jobs of a kernel are numbered one behind the other, row by row in
  * each job; a block of threads finds the job of its number.
  *
  * Where is_blended is set, the destination is the picture, and the effect is blended in at once, as area and boxes say:

@@ -89,7 +89,7 @@ typedef struct
   int row[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE], column[CONVOLVE_MAX_RANK][CONVOLVE_MAX_SIDE];
 } ConvolveTensorProductsTaps;
 
-/* What accepts () leaves in plan->prepared. */
+/* plan->prepared of tensor-fused and tensor-separable, from accepts (). */
 typedef struct
 {
   ConvolveTensorProducts products;

@@ -12,7 +12,7 @@
 #define CONVOLVE_LAYER_FFT_MAX_KERNEL 33
 #define CONVOLVE_LAYER_FFT_MAX_SPECTRA ((size_t) 1 << 27) /* points of all weights: a gigabyte of complex float32 */
 
-/* What the plan keeps. */
+/* plan->prepared of the variant fft. */
 typedef struct
 {
   ConvolveLayerPrepared base;

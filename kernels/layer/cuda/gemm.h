@@ -65,7 +65,7 @@ enum
   CONVOLVE_LAYER_GEMM_POINTWISE /* of 1x1: pointwise.h */
 };
 
-/* What the plan keeps. */
+/* plan->prepared of the variant gemm. */
 typedef struct
 {
   ConvolveLayerPrepared base; /* its shared memory, tile and chunks of planes */

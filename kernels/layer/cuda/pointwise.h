@@ -60,7 +60,7 @@ extern "C"
 /* The factor of a sample's second term. */
 #define CONVOLVE_LAYER_POINTWISE_REST_SCALE 1024
 
-/* What the plan keeps. */
+/* plan->prepared of the layers that these kernels do. */
 typedef struct
 {
   ConvolveLayerPrepared base;

@@ -68,7 +68,7 @@ typedef struct
   bool resident; /* shared memory holds all weights, so that they come once */
 } ConvolveLayerWgmmaPart;
 
-/* What the plan keeps. */
+/* plan->prepared of the variant wgmma. */
 typedef struct
 {
   ConvolveLayerPrepared
