@@ -18,6 +18,17 @@ typedef struct
   gint next; /* the index of the next entry, or -1 */
 } Entry;
 
+/* A box on the way into a patch. The rectangle of a patch that became a part of another patch has no width. */
+typedef struct
+{
+  ConvolveRect box;
+  ConvolveOutline outline;
+  ConvolveRect touched;       /* of the frame, by this box, and later by all parts of its region */
+  GstCudaConvolvePatch patch; /* of this box alone, and later of all boxes of its group */
+  guint group;                /* index of the candidate whose patch has this box */
+  guint origin;               /* index of the box that was found */
+} Candidate;
+
 gdouble
 gst_cuda_convolve_strength_sigma (guint strength)
 {
@@ -46,6 +57,7 @@ gst_cuda_convolve_patches_init (GstCudaConvolvePatches *patches)
 {
   patches->boxes = g_array_new (FALSE, FALSE, sizeof (ConvolveRect));
   patches->outlines = g_array_new (FALSE, FALSE, sizeof (ConvolveOutline));
+  patches->candidates = g_array_new (FALSE, FALSE, sizeof (Candidate));
   patches->cells = g_array_new (FALSE, FALSE, sizeof (gint));
   patches->entries = g_array_new (FALSE, FALSE, sizeof (Entry));
   patches->corners = g_array_new (FALSE, FALSE, sizeof (ConvolvePoint));
@@ -58,6 +70,7 @@ gst_cuda_convolve_patches_clear (GstCudaConvolvePatches *patches)
 {
   g_clear_pointer (&patches->boxes, g_array_unref);
   g_clear_pointer (&patches->outlines, g_array_unref);
+  g_clear_pointer (&patches->candidates, g_array_unref);
   g_clear_pointer (&patches->cells, g_array_unref);
   g_clear_pointer (&patches->entries, g_array_unref);
   g_clear_pointer (&patches->corners, g_array_unref);
@@ -175,17 +188,6 @@ unite (ConvolveRect a, ConvolveRect b)
   return (
       ConvolveRect){ left, top, MAX (a.x + a.width, b.x + b.width) - left, MAX (a.y + a.height, b.y + b.height) - top };
 }
-
-/* A box on the way into a patch. The rectangle of a patch that became a part of another patch has no width. */
-typedef struct
-{
-  ConvolveRect box;
-  ConvolveOutline outline;
-  ConvolveRect touched;       /* of the frame, by this box, and later by all parts of its region */
-  GstCudaConvolvePatch patch; /* of this box alone, and later of all boxes of its group */
-  guint group;                /* index of the candidate whose patch has this box */
-  guint origin;               /* index of the box that was found */
-} Candidate;
 
 static gboolean
 have_one_effect (const Candidate *a, const Candidate *b)
@@ -431,9 +433,10 @@ static void
 find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings, const GArray *found,
     const GstCudaConvolvePicture *picture)
 {
-  g_autoptr (GArray) candidates = g_array_new (FALSE, FALSE, sizeof (Candidate));
+  GArray *candidates = patches->candidates;
   const GstCudaConvolveBox *before = NULL; /* of the last candidate */
 
+  g_array_set_size (candidates, 0);
   for (guint i = 0; i < found->len; i++) {
     const GstCudaConvolveBox *box = &g_array_index (found, GstCudaConvolveBox, i);
     Candidate candidate = make_candidate (patches, box, settings, picture);

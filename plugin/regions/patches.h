@@ -106,7 +106,7 @@ typedef struct
   gdouble n_frames; /* the area of these regions, in frames */
   gboolean limited; /* the boxes pass a limit, so that the whole frame is one patch */
 
-  GArray *cells, *entries; /* while patches are united, kept for their memory */
+  GArray *candidates, *cells, *entries; /* while patches are found, kept for their memory */
 } GstCudaConvolvePatches;
 
 void gst_cuda_convolve_patches_init (GstCudaConvolvePatches *patches);

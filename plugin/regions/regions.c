@@ -28,9 +28,10 @@ typedef struct
 struct _GstCudaConvolveRegions
 {
   GstCudaConvolveWork work;
-  GstCudaConvolvePlans *plans;                       /* for the mask as it is */
-  Blurs *by_strength[GST_CUDA_CONVOLVE_N_STRENGTHS]; /* made at first use, or NULL */
-  ConvolveProperties *properties;                    /* or NULL */
+  GstCudaConvolvePlans *plans;                               /* for the mask as it is */
+  Blurs *by_strength[GST_CUDA_CONVOLVE_N_STRENGTHS];         /* made at first use, or NULL */
+  ConvolveProperties *properties;                            /* or NULL */
+  gint fill[GST_VIDEO_MAX_COMPONENTS][CONVOLVE_MAX_SAMPLES]; /* the colour of these properties, of each group */
   GstCudaConvolvePicture picture;
   ConvolveBatch *batch; /* made at first use, or NULL */
 
@@ -308,6 +309,9 @@ gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveD
   }
   g_clear_pointer (&regions->properties, convolve_properties_unref);
   regions->properties = convolve_properties_ref (properties);
+  for (guint i = 0; i < regions->plans->work.in.n_groups; i++)
+    gst_cuda_convolve_color_values (&regions->plans->work.in, &regions->plans->work.in.groups[i],
+        properties->region.color, regions->fill[i]);
   regions->work.is_identity = properties->region.effect == CONVOLVE_REGION_EFFECT_MASK
       && properties->region.strength < 0 && GST_CUDA_CONVOLVE_WORK (regions->plans)->is_identity;
   take_mask (regions, properties->region.mask);
@@ -376,12 +380,10 @@ find_fill (const GstCudaConvolveRegions *regions, gint fill[GST_VIDEO_MAX_COMPON
     fill[i] = -1;
   for (guint i = 0; i < layout->n_groups; i++) {
     const GstCudaConvolveGroup *group = &layout->groups[i];
-    gint values[CONVOLVE_MAX_SAMPLES];
 
-    gst_cuda_convolve_color_values (layout, group, regions->properties->region.color, values);
     for (gint k = 0; k < group->pixel.samples; k++)
       if (group->pixel.select >> k & 1)
-        fill[group->component[k]] = values[k];
+        fill[group->component[k]] = regions->fill[i][k];
   }
 }
 
@@ -657,7 +659,6 @@ compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patc
     .size = patch->block,
     .x_step = group->x_step,
     .y_step = group->y_step };
-  gint values[CONVOLVE_MAX_SAMPLES];
 
   switch (regions->properties->region.effect) {
     case CONVOLVE_REGION_EFFECT_MASK:
@@ -669,8 +670,7 @@ compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patc
     case CONVOLVE_REGION_EFFECT_PIXELATE:
       return pixelate_patch (regions, group, &blocks, &plane, error);
     case CONVOLVE_REGION_EFFECT_FILL:
-      gst_cuda_convolve_color_values (layout, group, regions->properties->region.color, values);
-      return convolve_batch_fill (regions->batch, &group->pixel, values, &plane, error);
+      return convolve_batch_fill (regions->batch, &group->pixel, regions->fill[number], &plane, error);
     case CONVOLVE_REGION_EFFECT_AUTO:
     case CONVOLVE_N_REGION_EFFECTS:
       break;
