@@ -46,7 +46,7 @@ void gst_cuda_convolve_lookahead_pass (GstCudaConvolveLookahead *lookahead, cons
 
 /*
  * Whether the oldest frame has waited for `ahead` nanoseconds, in either direction, and for one later frame at least.
- * An `ahead` of 0 waits for nothing. Containers round time stamps, so a millisecond less is enough.
+ * An `ahead` of 0 waits for nothing. Containers round time stamps, so a millisecond less is enough, or a quarter of a frame where that is shorter.
  */
 gboolean gst_cuda_convolve_lookahead_is_due (const GstCudaConvolveLookahead *lookahead, guint64 ahead);
 

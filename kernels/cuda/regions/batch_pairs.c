@@ -9,13 +9,13 @@
 #include "common/area.h"
 #include "cuda/regions/batch_tables.h"
 
-/* So few boxes of an effect are looked at for each pixel, and neither polygons nor mattes. */
+/* Boxes of an effect that are tested for each pixel, at most. Effects with polygons or mattes are blended later. */
 #define FEW_BOXES 4
 
 /* Side of a tile of the grid in which neighbours are looked for. */
 #define TILE CONVOLVE_BLEND_TILE
 
-/* Effects without a blend of their own that are passed over in the search for that of the next blend. */
+/* Effects that are passed over in the search for the one that a blend takes, at most. */
 #define MOST_SKIPPED 16
 
 /* Planes of a frame, and rows of such planes, that effects are blended into. */
@@ -44,7 +44,10 @@ belong_together (const ConvolveWork *effect, const ConvolveWork *blend)
       && memcmp (&effect->pixel, &blend->pixel, sizeof (effect->pixel)) == 0;
 }
 
-/* Whether what the effect reads is read before, or is the effect's own; *reads is what it reads in its launch. */
+/*
+ * Whether the effect's launch reads no pixels but those that the effect alone changes. *reads are the pixels that the
+ * launch reads; a blur on a shrunk picture has read the others in the launch before.
+ */
 static bool
 can_be_alone (const ConvolveWork *effect, const ConvolveWork *blend, ConvolveRect *reads)
 {
