@@ -61,9 +61,13 @@ def detail(rows):
 
 
 def share_left(film, result, *place):
-    """How much of the film's detail the result has: 1 for the same picture, 0 where nothing of the detail is left."""
+    """How much of the film's detail the result has: 1 for the same picture, 0 where nothing of the detail is left.
+
+    Noise that is larger than the detail is scaled down to it: otherwise a block's noise counts as detail by chance.
+    """
     before, after = detail(rows_of(film, *place)), detail(rows_of(result, *place))
-    return sum(a * b for a, b in zip(before, after)) / max(1, sum(a * a for a in before))
+    energy, energy_after = sum(a * a for a in before), sum(b * b for b in after)
+    return sum(a * b for a, b in zip(before, after)) / max(1, energy, math.sqrt(energy * energy_after))
 
 
 def shares_left(film, result, x, y, width, height):
