@@ -4,7 +4,7 @@
 #define GST_CUDA_CONVOLVE_H
 
 #include "base/gstcudaconvolvebase.h"
-#include "regions/regions.h"
+#include "regions/faults.h"
 
 G_BEGIN_DECLS
 

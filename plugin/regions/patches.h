@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "regions/picture.h"
 #include "region_settings.h"
 
 G_BEGIN_DECLS
@@ -73,23 +74,6 @@ typedef struct
   gboolean has_polygons;
   guint mattes; /* of GstCudaConvolveMattes: their weights count beside those of the boxes */
 } GstCudaConvolvePatch;
-
-/* The samples of a plane along one direction. Each stands for `step` luma pixels. */
-typedef struct
-{
-  gint step, count;
-  gint least; /* so many samples side by side hide what they show, once a block has made one value of them */
-} GstCudaConvolveLine;
-
-/* What frames are, as far as boxes know. */
-typedef struct
-{
-  gint width, height; /* luma pixels */
-  gint y_unit;        /* luma rows whose samples belong together: rows of chroma in fields do two by two */
-  gint block;         /* least side of a block that hides, in luma pixels */
-  guint n_across, n_down;
-  GstCudaConvolveLine across[8], down[8]; /* of all planes that change */
-} GstCudaConvolvePicture;
 
 #define GST_CUDA_CONVOLVE_NO_ORIGIN G_MAXUINT /* of a box that stands for all, as large as the frame */
 

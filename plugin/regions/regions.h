@@ -27,29 +27,6 @@ gboolean gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCuda
     ConvolveProperties *properties, ConvolveError *error);
 
 /*
- * Whether a box of the property regions touches frames with info, or there are none. FALSE with *fault, which is to be
- * freed, and says what is wrong. The texts are good.
- */
-gboolean gst_cuda_convolve_regions_text_touches (const ConvolveRegionSettings *settings, const GstVideoInfo *info,
-    gchar **fault);
-
-/* Why a frame has other boxes than the user asked for, as bits. */
-typedef enum
-{
-  GST_CUDA_CONVOLVE_BOX_OF_TEXT_IS_OUTSIDE = 1 << 0,
-  GST_CUDA_CONVOLVE_TEXT_IS_OUTSIDE = 1 << 1,     /* all boxes: the whole frame is changed */
-  GST_CUDA_CONVOLVE_METADATA_IS_OUTSIDE = 1 << 2, /* all boxes of a frame */
-  GST_CUDA_CONVOLVE_BOXES_ARE_LIMITED = 1 << 3,   /* the whole frame is changed */
-  GST_CUDA_CONVOLVE_THERE_IS_NO_ALPHA = 1 << 4,   /* the whole frame is changed */
-  GST_CUDA_CONVOLVE_MASK_IS_BLACK = 1 << 5,
-  GST_CUDA_CONVOLVE_N_BOX_FAULTS = 6
-} GstCudaConvolveBoxFaults;
-
-/* The faults of the boxes that find() found last, and the sentence about one of them, which is to be freed. */
-guint gst_cuda_convolve_regions_faults (const GstCudaConvolveRegions *regions);
-gchar *gst_cuda_convolve_regions_explain_fault (const GstCudaConvolveRegions *regions, guint fault);
-
-/*
  * Finds what is to be done with the frame that is run next. FALSE where that is nothing. The frame is run as work is; where in and
  * out are two frames, out first becomes a copy of in. Errors of a run: NO_MEMORY, and those of convolve_run().
  */

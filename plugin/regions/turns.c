@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A frame is done in two turns, on the host or on the device. First the effect of every patch is computed from the frame as it came, into memory of
+ * its own. Then the patches are blended into the frame, the weakest effect first. So a frame can be changed in place,
+ * and pixels around a box count as neighbours as they came.
+ */
+#include "regions/turns.h"
+
+#include "regions/effects.h"
+
+/* --- all patches --- */
+
+typedef ConvolveStatus (*Turn) (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint group,
+    const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error);
+
+/* Goes through all patches and groups, with the memory of each. pairs has an element for each plane. */
+static ConvolveStatus
+take_turn (GstCudaConvolveRegions *regions, Turn turn, const GstCudaConvolvePlanePair *pairs, guint8 *bytes,
+    ConvolveError *error)
+{
+  const GstCudaConvolveLayout *layout = &regions->plans->work.in;
+
+  for (guint i = 0; i < regions->patches.patches->len; i++) {
+    const GstCudaConvolvePatch *patch = &g_array_index (regions->patches.patches, GstCudaConvolvePatch, i);
+
+    for (guint k = 0; k < layout->n_groups; k++) {
+      const GstCudaConvolveGroup *group = &layout->groups[k];
+      ConvolveStatus status;
+
+      if (group->pixel.select == 0)
+        continue;
+      status = turn (regions, patch, k, &pairs[group->plane], bytes, error);
+      if (status != CONVOLVE_OK)
+        return status;
+      bytes += gst_cuda_convolve_patch_bytes (group, gst_cuda_convolve_patch_in_group (regions, patch, group));
+    }
+  }
+  return CONVOLVE_OK;
+}
+
+/* Copies the planes that are not changed in place, with all bytes of their rows. */
+static ConvolveStatus
+copy_planes (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs, ConvolveError *error)
+{
+  ConvolveStatus status = CONVOLVE_OK;
+
+  for (guint i = 0; i < regions->plans->work.in.n_planes && status == CONVOLVE_OK; i++) {
+    const GstCudaConvolvePlane *shape = &regions->windows.planes[i];
+
+    if (pairs[i].source != pairs[i].destination)
+      status = convolve_batch_copy (regions->batch, pairs[i].source, pairs[i].source_stride, pairs[i].destination,
+          pairs[i].destination_stride, shape->row_bytes, shape->rows, error);
+  }
+  return status;
+}
+
+static gsize
+count_bytes (const GstCudaConvolveRegions *regions)
+{
+  const GstCudaConvolveLayout *layout = &regions->plans->work.in;
+  gsize bytes = 0;
+
+  for (guint i = 0; i < regions->patches.patches->len; i++)
+    for (guint k = 0; k < layout->n_groups; k++)
+      if (layout->groups[k].pixel.select != 0)
+        bytes += gst_cuda_convolve_patch_bytes (&layout->groups[k],
+            gst_cuda_convolve_patch_in_group (regions,
+                &g_array_index (regions->patches.patches, GstCudaConvolvePatch, i), &layout->groups[k]));
+  return bytes;
+}
+
+/* The rows of the plane with alpha that are copied before the effects are drawn: those of an alpha that changes in place. */
+static gsize
+count_alpha_rows (const GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs)
+{
+  const GstCudaConvolveGroup *group = &regions->plans->work.in.groups[regions->alpha_group];
+
+  if (!(regions->properties->region.sources & CONVOLVE_REGION_SOURCE_ALPHA) || !regions->has_alpha
+      || !(group->pixel.select >> regions->alpha_sample & 1)
+      || pairs[group->plane].source != pairs[group->plane].destination)
+    return 0;
+  return regions->windows.planes[group->plane].rows;
+}
+
+/* Sets the matte of the frame's alpha, and enqueues a copy to `bytes` where the alpha is to change. */
+static ConvolveStatus
+take_alpha (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs, guint8 *bytes, ConvolveError *error)
+{
+  const GstCudaConvolveGroup *group = &regions->plans->work.in.groups[regions->alpha_group];
+  const GstCudaConvolvePlanePair *pair = &pairs[group->plane];
+  gsize rows = count_alpha_rows (regions, pairs), row_bytes = regions->windows.planes[group->plane].row_bytes;
+
+  regions->mattes[1] = (ConvolveMatte){ .samples = (rows > 0 ? bytes : (const guint8 *) pair->source) + group->offset,
+    .stride = rows > 0 ? (gssize) row_bytes : pair->source_stride,
+    .width = group->width,
+    .height = group->height,
+    .pixel = group->pixel,
+    .sample = regions->alpha_sample };
+  if (rows == 0)
+    return CONVOLVE_OK;
+  return convolve_batch_copy (regions->batch, pair->source, pair->source_stride, bytes, row_bytes, row_bytes, rows,
+      error);
+}
+
+/* Sets the matte of the picture, which is copied to the device once. */
+static ConvolveStatus
+place_mask (GstCudaConvolveRegions *regions, ConvolveError *error)
+{
+  gint width = regions->picture.width, height = regions->picture.height;
+  gsize bytes = (gsize) width * height;
+  ConvolveStatus status = CONVOLVE_OK;
+
+  if (regions->work.device && !regions->mask_on_device) {
+    regions->mask_on_device = convolve_device_alloc (regions->work.device, bytes, error);
+    if (!regions->mask_on_device)
+      return error->status;
+    status = convolve_device_copy (regions->work.device, regions->mask_on_device, regions->mask_plane, bytes,
+        CONVOLVE_COPY_TO_DEVICE, error);
+  }
+  regions->mattes[0] = (ConvolveMatte){ .samples = regions->work.device ? regions->mask_on_device : regions->mask_plane,
+    .stride = width,
+    .width = width,
+    .height = height,
+    .pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 } };
+  return status;
+}
+
+static ConvolveStatus
+run_once (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs, ConvolveError *error)
+{
+  const GstCudaConvolveGroup *alpha = &regions->plans->work.in.groups[regions->alpha_group];
+  gsize of_effects = count_bytes (regions);
+  gsize of_alpha = count_alpha_rows (regions, pairs) * regions->windows.planes[alpha->plane].row_bytes;
+  void *bytes;
+  ConvolveStatus status = convolve_batch_begin (regions->batch, of_effects + of_alpha, &bytes, error);
+
+  if (status == CONVOLVE_OK)
+    status = take_turn (regions, gst_cuda_convolve_compute_patch, pairs, bytes, error);
+  if (status == CONVOLVE_OK && regions->mask)
+    status = place_mask (regions, error);
+  if (status == CONVOLVE_OK && regions->has_alpha)
+    status = take_alpha (regions, pairs, (guint8 *) bytes + of_effects, error);
+  if (status == CONVOLVE_OK)
+    status = copy_planes (regions, pairs, error);
+  if (status == CONVOLVE_OK)
+    status = take_turn (regions, gst_cuda_convolve_blend_patch, pairs, bytes, error);
+  return status == CONVOLVE_OK ? convolve_batch_run (regions->batch, error) : status;
+}
+
+/* All iterations: the second one and those that follow are done in place. */
+static ConvolveStatus
+run_pairs (GstCudaConvolveRegions *regions, GstCudaConvolvePlanePair *pairs, ConvolveError *error)
+{
+  ConvolveStatus status = CONVOLVE_OK;
+
+  if (!regions->batch)
+    regions->batch = convolve_batch_new (regions->work.device, error);
+  if (!regions->batch)
+    return error->status;
+  for (guint i = 0; i < regions->plans->iterations && status == CONVOLVE_OK; i++) {
+    status = run_once (regions, pairs, error);
+    for (guint k = 0; k < regions->plans->work.in.n_planes; k++) {
+      pairs[k].source = pairs[k].destination;
+      pairs[k].source_stride = pairs[k].destination_stride;
+    }
+  }
+  return status;
+}
+
+static void
+init_windows (GstCudaConvolveRegions *regions, const GstCudaConvolveFrame *in, const GstCudaConvolveFrame *out)
+{
+  GstCudaConvolveWindows *windows = &regions->windows;
+
+  gst_cuda_convolve_windows_init (windows, &regions->plans->work.in, regions->plans->field_mode, in, out);
+  /* A crop does not limit the regions: a sink that overlooks the crop would show what is to be hidden. */
+  windows->crop_x = windows->picture_x;
+  windows->crop_y = windows->picture_y;
+}
+
+ConvolveStatus
+gst_cuda_convolve_regions_run_on_host (GstCudaConvolveWork *work, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
+    ConvolveError *error)
+{
+  GstCudaConvolveRegions *regions = (GstCudaConvolveRegions *) work;
+  GstCudaConvolvePlanePair pairs[GST_VIDEO_MAX_PLANES] = { 0 };
+
+  init_windows (regions, in, out);
+  for (guint i = 0; i < work->in.n_planes; i++)
+    pairs[i] = (GstCudaConvolvePlanePair){
+      .source = GST_VIDEO_FRAME_PLANE_DATA (&in->video, i),
+      .destination = GST_VIDEO_FRAME_PLANE_DATA (&out->video, i),
+      .source_stride = GST_VIDEO_FRAME_PLANE_STRIDE (&in->video, i),
+      .destination_stride = GST_VIDEO_FRAME_PLANE_STRIDE (&out->video, i),
+    };
+  return run_pairs (regions, pairs, error);
+}
+
+/* --- on the device --- */
+
+/* Finds where the plane is on the device, and enqueues its upload where it is on the host. */
+static ConvolveStatus
+place_plane (GstCudaConvolveRegions *regions, guint number, const GstCudaConvolveFrame *in,
+    const GstCudaConvolveFrame *out, GstCudaConvolvePlanePair *pair, ConvolveError *error)
+{
+  const GstCudaConvolvePlane *shape = &regions->windows.planes[number];
+  ConvolveStage stage = { 0 };
+  ConvolveStatus status = CONVOLVE_OK;
+
+  if (!in->on_device || !out->on_device)
+    status = convolve_device_stage (regions->work.device, number, shape->row_bytes, shape->rows, &stage, error);
+  pair->source = gst_cuda_convolve_first_row (shape, in, number, stage.source, stage.stride, &pair->source_stride);
+  pair->destination =
+      gst_cuda_convolve_first_row (shape, out, number, stage.destination, stage.stride, &pair->destination_stride);
+  if (status == CONVOLVE_OK && !in->on_device) {
+    ConvolveRows rows = gst_cuda_convolve_host_rows (shape, &in->video, number, 0, shape->rows);
+
+    status = convolve_device_upload (regions->work.device, number, &rows, error);
+  }
+  return status;
+}
+
+static ConvolveStatus
+fetch_plane (GstCudaConvolveRegions *regions, guint number, const GstCudaConvolveFrame *out, ConvolveError *error)
+{
+  const GstCudaConvolvePlane *shape = &regions->windows.planes[number];
+  ConvolveRows rows;
+
+  if (out->on_device)
+    return CONVOLVE_OK;
+  rows = gst_cuda_convolve_host_rows (shape, &out->video, number, 0, shape->rows);
+  return convolve_device_download (regions->work.device, number, &rows, error);
+}
+
+ConvolveStatus
+gst_cuda_convolve_regions_run_on_device (GstCudaConvolveWork *work, guint slot, gboolean alone,
+    GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error)
+{
+  GstCudaConvolveRegions *regions = (GstCudaConvolveRegions *) work;
+  guint n_planes = work->in.n_planes;
+  GstCudaConvolvePlanePair pairs[GST_VIDEO_MAX_PLANES] = { 0 };
+  ConvolveStatus status = convolve_device_begin (work->device, slot, error);
+
+  init_windows (regions, in, out);
+  for (guint i = 0; i < n_planes && status == CONVOLVE_OK; i++)
+    status = place_plane (regions, i, in, out, &pairs[i], error);
+  if (status == CONVOLVE_OK)
+    status = run_pairs (regions, pairs, error);
+  for (guint i = 0; i < n_planes && status == CONVOLVE_OK; i++)
+    status = fetch_plane (regions, i, out, error);
+  if (status == CONVOLVE_OK)
+    status = convolve_device_end (work->device, error);
+  /* The caller unmaps the frames after an error, and nothing may read or write them then. */
+  if (status != CONVOLVE_OK)
+    convolve_device_finish (work->device, NULL);
+  return status;
+}
