@@ -94,6 +94,8 @@ typedef struct
  * A pixel of the plane has the weight of the nearest of its luma pixels, so that a chroma sample that touches a box
  * belongs to it. With outside set the weight is 256 less the least weight of its luma pixels: the effect shows around
  * the boxes, and a chroma sample that touches the outside of all boxes belongs to the outside.
+ *
+ * With transparency t, a weight w of all that becomes (w * (256 - t) + 128) / 256, rounded down.
  */
 typedef struct
 {
@@ -102,6 +104,7 @@ typedef struct
   ConvolveShape shape;
   int feather; /* luma pixels, 0..CONVOLVE_MAX_FEATHER */
   bool outside;
+  uint16_t transparency;        /* 0..CONVOLVE_WHOLE_WEIGHT: what stays of the picture in whole weights */
   int x_step, y_step;           /* luma pixels for each pixel of the plane: 1, 2 or 4 */
   const ConvolveExtras *extras; /* or NULL */
 } ConvolveArea;

@@ -113,13 +113,21 @@ convolve_ellipse_weight (ConvolveSpan x, ConvolveSpan y, ConvolveSpan box_x, Con
   return (int) (CONVOLVE_WHOLE_WEIGHT * inside / (inside + outside));
 }
 
-/* The area as luma pixels see it, with the weights inside. */
+/* A weight of boxes and mattes, lessened by the area's transparency. */
+static CONVOLVE_BOTH int
+convolve_lessen_weight (int weight, int transparency)
+{
+  return (weight * (CONVOLVE_WHOLE_WEIGHT - transparency) + CONVOLVE_WHOLE_WEIGHT / 2) >> 8;
+}
+
+/* The area as luma pixels see it, with the weights inside, and opaque. */
 static CONVOLVE_BOTH ConvolveArea
 convolve_luma_area (const ConvolveArea *area)
 {
   ConvolveArea luma = *area;
 
   luma.outside = false;
+  luma.transparency = 0;
   luma.x_step = luma.y_step = 1;
   return luma;
 }

@@ -136,9 +136,11 @@ ConvolveStatus
 convolve_check_area (const ConvolveArea *area, ConvolveError *error)
 {
   if ((int) area->shape < 0 || area->shape >= CONVOLVE_N_SHAPES || !is_step (area->x_step) || !is_step (area->y_step)
-      || area->feather < 0 || area->feather > CONVOLVE_MAX_FEATHER || area->count < 0)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "an area of shape %d with feather %d, steps %dx%d and %d boxes",
-        (int) area->shape, area->feather, area->x_step, area->y_step, area->count);
+      || area->feather < 0 || area->feather > CONVOLVE_MAX_FEATHER || area->count < 0
+      || area->transparency > CONVOLVE_WHOLE_WEIGHT)
+    return convolve_fail (error, CONVOLVE_INVALID, 0,
+        "an area of shape %d with feather %d, transparency %d, steps %dx%d and %d boxes", (int) area->shape,
+        area->feather, area->transparency, area->x_step, area->y_step, area->count);
   for (int i = 0; i < area->count; i++) {
     ConvolveRect box = area->boxes[i];
 

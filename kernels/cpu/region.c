@@ -56,14 +56,14 @@ convolve_area_weight (const ConvolveArea *area, int x, int y)
   int least = CONVOLVE_WHOLE_WEIGHT;
 
   if (!area->outside)
-    return inside_weight (area, x, y);
+    return convolve_lessen_weight (inside_weight (area, x, y), area->transparency);
   for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++)
     for (int u = x * area->x_step; u < (x + 1) * area->x_step; u++) {
       int weight = inside_weight (&luma, u, v);
 
       least = weight < least ? weight : least;
     }
-  return CONVOLVE_WHOLE_WEIGHT - least;
+  return convolve_lessen_weight (CONVOLVE_WHOLE_WEIGHT - least, area->transparency);
 }
 
 /* --- blending --- */

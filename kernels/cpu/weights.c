@@ -590,14 +590,15 @@ turn_round (ConvolveWeights *weights, int y)
   }
 }
 
-const uint16_t *
-convolve_weights_row (ConvolveWeights *weights, int y)
+/* The weights of a row, whatever the transparency. */
+static void
+find_row (ConvolveWeights *weights, int y)
 {
   const ConvolveArea *area = weights->area;
 
   if (weights->inside) {
     turn_round (weights, y);
-    return weights->weights;
+    return;
   }
   enter_band (weights, y);
   if (weights->n_near > FEW && area->shape == CONVOLVE_SHAPE_RECTANGLE) {
@@ -614,6 +615,16 @@ convolve_weights_row (ConvolveWeights *weights, int y)
       add_polygon (weights, i, y);
   for (int i = 0; area->extras && i < area->extras->n_mattes; i++)
     add_matte (weights, &area->extras->mattes[i], y);
+}
+
+const uint16_t *
+convolve_weights_row (ConvolveWeights *weights, int y)
+{
+  const int transparency = weights->area->transparency;
+
+  find_row (weights, y);
+  for (int i = 0; transparency > 0 && i < weights->region.width; i++)
+    weights->weights[i] = (uint16_t) convolve_lessen_weight (weights->weights[i], transparency);
   return weights->weights;
 }
 

@@ -138,6 +138,7 @@ make_area (Case *c, ConvolveArea *area, ConvolveRect *boxes)
     .shape = check_random_range (random, 0, CONVOLVE_N_SHAPES - 1),
     .feather = check_random_one_in (random, 2) ? 0 : check_random_range (random, 1, 40),
     .outside = check_random_one_in (random, 5),
+    .transparency = check_random_one_in (random, 3) ? check_random_range (random, 0, CONVOLVE_WHOLE_WEIGHT) : 0,
     .x_step = 1 << check_random_range (random, 0, 2),
     .y_step = 1 << check_random_range (random, 0, 2) };
   for (int i = 0; i < area->count; i++)

@@ -220,6 +220,7 @@ make_area (Case *c)
       ? 0
       : check_random_range (random, 1, check_random_one_in (random, 4) ? CONVOLVE_MAX_FEATHER : 40);
   area->outside = check_random_one_in (random, 3);
+  area->transparency = check_random_one_in (random, 3) ? check_random_range (random, 0, CONVOLVE_WHOLE_WEIGHT) : 0;
   area->x_step = 1 << check_random_range (random, 0, 2);
   area->y_step = 1 << check_random_range (random, 0, 2);
   area->boxes = c->boxes;
@@ -375,6 +376,13 @@ matte_weight (const ConvolveMatte *matte, int x, int y)
   return (int) floor (256.0 * value / whole + 0.5);
 }
 
+/* The weight of a pixel whose luma pixels have this weight inside, the largest or outside the least. */
+static int
+lessened (const ConvolveArea *area, int inside)
+{
+  return (int) floor ((area->outside ? 256 - inside : inside) * (1 - area->transparency / 256.0) + 0.5);
+}
+
 /* Whether weight is right for the pixel. A value that is a whole number but for the last digits may be rounded so. */
 static bool
 weight_is_right (const ConvolveArea *area, int x, int y, int weight)
@@ -391,17 +399,16 @@ weight_is_right (const ConvolveArea *area, int x, int y, int weight)
         there = fmaxl (there, matte_weight (&area->extras->mattes[i], u, v));
       most = area->outside ? fminl (most, there) : fmaxl (most, there);
     }
-  weight = area->outside ? 256 - weight : weight;
   if (fabsl (most - roundl (most)) < 1e-9L)
-    return weight == (int) roundl (most) || weight == (int) roundl (most) - 1;
-  return weight == (int) floorl (most);
+    return weight == lessened (area, (int) roundl (most)) || weight == lessened (area, (int) roundl (most) - 1);
+  return weight == lessened (area, (int) floorl (most));
 }
 
 static int
 print_area (const Case *c, int weight)
 {
-  printf ("  shape %d, feather %d, outside %d, steps %dx%d, weight %d, boxes", (int) c->area.shape, c->area.feather,
-      c->area.outside, c->area.x_step, c->area.y_step, weight);
+  printf ("  shape %d, feather %d, outside %d, transparency %d, steps %dx%d, weight %d, boxes", (int) c->area.shape,
+      c->area.feather, c->area.outside, c->area.transparency, c->area.x_step, c->area.y_step, weight);
   for (int i = 0; i < c->area.count; i++)
     printf (" %dx%d at %d,%d", c->boxes[i].width, c->boxes[i].height, c->boxes[i].x, c->boxes[i].y);
   for (int i = 0; i < c->area.count && c->area.extras; i++) {
@@ -845,6 +852,9 @@ check_arguments (void)
   bad = area;
   bad.feather = CONVOLVE_MAX_FEATHER + 1;
   failures += expect_invalid ("a long feather", convolve_blend (&pixel, &bad, &plane, &error), &error);
+  bad = area;
+  bad.transparency = CONVOLVE_WHOLE_WEIGHT + 1;
+  failures += expect_invalid ("a transparency of 257", convolve_blend (&pixel, &bad, &plane, &error), &error);
   bad = area;
   bad.x_step = 3;
   failures += expect_invalid ("a step of 3", convolve_blend (&pixel, &bad, &plane, &error), &error);

@@ -75,6 +75,7 @@ blend_at_once (ConvolveTables *tables, const ConvolveBatch *batch, const Convolv
   effect->x_step = (uint8_t) area.x_step;
   effect->y_step = (uint8_t) area.y_step;
   effect->outside = area.outside;
+  effect->transparency = area.transparency;
   effect->is_blended = true;
   effect->destination = blend->plane.destination;
   effect->destination_stride = blend->plane.destination_stride;

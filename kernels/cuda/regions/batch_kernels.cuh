@@ -177,7 +177,7 @@ convolve_boxes_weight (const ConvolveArea &area, const ConvolveRect *boxes, int 
     most = max (most,
         hard ? (convolve_box_has (area, boxes[i], x, y) ? CONVOLVE_WHOLE_WEIGHT : 0)
              : convolve_soft_weight (area, boxes[i], x, y));
-  return area.outside ? CONVOLVE_WHOLE_WEIGHT - most : most;
+  return convolve_lessen_weight (area.outside ? CONVOLVE_WHOLE_WEIGHT - most : most, area.transparency);
 }
 
 /* The weight with which an effect is written at once; the whole one where it is blended in later. */
@@ -187,7 +187,7 @@ convolve_effect_weight (const ConvolveEffect &effect, const ConvolveRect *boxes,
   if (!effect.is_blended)
     return CONVOLVE_WHOLE_WEIGHT;
   const ConvolveArea area = { NULL, effect.n_boxes, (ConvolveShape) effect.shape, effect.feather, effect.outside,
-    effect.x_step, effect.y_step, NULL };
+    effect.transparency, effect.x_step, effect.y_step, NULL };
 
   return convolve_boxes_weight (area, boxes + effect.first_box, effect.n_boxes, x, y);
 }
@@ -680,7 +680,7 @@ convolve_shapes_weight (const ConvolveBlendTables &tables, const ConvolveBlendJo
   for (int i = 0; i < across * down; i++)
     least =
         min (least, convolve_inside_weight (tables, job, area, cover, x * across + i % across, y * down + i / across));
-  return outside ? CONVOLVE_WHOLE_WEIGHT - least : least;
+  return convolve_lessen_weight (outside ? CONVOLVE_WHOLE_WEIGHT - least : least, job.area.transparency);
 }
 
 /* Blends all effects of a tile into one pixel, and writes the pixel where any has a weight. */

@@ -91,6 +91,7 @@ typedef struct
   int first_box, n_boxes;
   uint8_t shape, feather, x_step, y_step; /* of the area */
   bool outside, is_blended;
+  uint16_t transparency; /* of the area */
   uint8_t *destination;
   int64_t destination_stride;
   ConvolveRect region;
