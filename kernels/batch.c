@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/area.h"
 #include "common/batch.h"
 #include "common/internal.h"
 #include "cpu/blur.h"
@@ -203,6 +204,38 @@ add_outlines (ConvolveBatch *batch, const ConvolveArea *area)
   return true;
 }
 
+#define FEW_BOXES 32 /* that are compared each with each */
+
+/*
+ * Whether one pixel of the plane may have luma pixels of two boxes. Outside of boxes such a pixel counts luma pixel by luma
+ * pixel, as all of them together may lie inside.
+ */
+static bool
+share_pixels (const ConvolveArea *area)
+{
+  if (area->count > FEW_BOXES)
+    return true;
+  for (int i = 1; i < area->count; i++) {
+    ConvolveRect a = convolve_box_pixels (area, area->boxes[i]);
+
+    for (int k = 0; k < i; k++) {
+      ConvolveRect b = convolve_box_pixels (area, area->boxes[k]);
+
+      if (a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height)
+        return true;
+    }
+  }
+  return false;
+}
+
+/* Whether a blend has more than boxes that count one by one: polygons, mattes, or boxes outside of which chroma lies. */
+static bool
+find_shapes (const ConvolveWork *work, const ConvolveArea *area)
+{
+  return work->blend.outlined || work->blend.n_mattes > 0
+      || (area->outside && area->x_step * area->y_step > 1 && share_pixels (area));
+}
+
 ConvolveStatus
 convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *pixel, const ConvolveArea *area,
     const ConvolvePlane *plane, ConvolveError *error)
@@ -224,6 +257,7 @@ convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *pixel, const Co
   work.blend.first_outline = batch->n_outlines;
   if (work.blend.outlined && !add_outlines (batch, area))
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d polygons", area->count);
+  work.blend.has_shapes = batch->device && find_shapes (&work, area);
   work.blend.first_box = batch->n_boxes;
   if (area->count > 0)
     memcpy (batch->boxes + batch->n_boxes, area->boxes, (size_t) area->count * sizeof (*batch->boxes));

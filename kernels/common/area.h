@@ -301,6 +301,30 @@ convolve_floor_div (int a, int b)
   return a >= 0 ? a / b : -((b - 1 - a) / b);
 }
 
+/* Whether the pixel at (x, y) of a plane has a luma pixel to which a box, with its feather, may give a weight. */
+static CONVOLVE_BOTH bool
+convolve_box_reaches (const ConvolveArea *area, ConvolveRect box, int x, int y)
+{
+  int left = box.x - area->feather, top = box.y - area->feather;
+
+  return (x + 1) * area->x_step > left && (y + 1) * area->y_step > top
+      && x * area->x_step < left + box.width + 2 * area->feather
+      && y * area->y_step < top + box.height + 2 * area->feather;
+}
+
+/* The pixels of a plane that a box reaches. */
+static CONVOLVE_BOTH ConvolveRect
+convolve_box_pixels (const ConvolveArea *area, ConvolveRect box)
+{
+  int left = convolve_floor_div (box.x - area->feather, area->x_step);
+  int top = convolve_floor_div (box.y - area->feather, area->y_step);
+  int right = convolve_floor_div (box.x + box.width + area->feather - 1, area->x_step);
+  int bottom = convolve_floor_div (box.y + box.height + area->feather - 1, area->y_step);
+  ConvolveRect pixels = { left, top, right - left + 1, bottom - top + 1 };
+
+  return pixels;
+}
+
 /* The first pixel of block n in one direction: that whose first luma pixel is the first in the block. */
 static CONVOLVE_BOTH int
 convolve_block_start (int origin, int size, int step, int n)

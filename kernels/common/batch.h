@@ -43,7 +43,8 @@ typedef struct
     {
       ConvolveArea area; /* without the pointers to boxes and extras, which move while the batch grows */
       size_t first_box, first_outline;
-      bool outlined; /* the area has polygons */
+      bool outlined;   /* the area has polygons */
+      bool has_shapes; /* the weight of a pixel is not that of one box alone: see find_shapes () */
       int n_mattes;
       ConvolveMatte mattes[CONVOLVE_MAX_MATTES];
     } blend;
@@ -80,19 +81,6 @@ convolve_batch_area (const ConvolveBatch *batch, const ConvolveWork *work, Convo
   extras->n_mattes = work->blend.n_mattes;
   area.extras = work->blend.outlined || work->blend.n_mattes > 0 ? extras : NULL;
   return area;
-}
-
-/*
- * Whether a blend has more than boxes that count one by one: polygons, mattes, or boxes outside of which subsampled
- * chroma lies, as a sample of chroma may be in two boxes together.
- */
-static inline bool
-convolve_blend_has_shapes (const ConvolveWork *work)
-{
-  const ConvolveArea *area = &work->blend.area;
-
-  return work->blend.outlined || work->blend.n_mattes > 0
-      || (area->outside && area->count > 1 && area->x_step * area->y_step > 1);
 }
 
 /* The device's part of convolve_batch_begin (): room for batch->memory, of at least `bytes` bytes. */

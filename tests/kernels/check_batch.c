@@ -128,6 +128,21 @@ random_rect (Case *c)
     check_random_range (random, 1, c->height - y) };
 }
 
+/* Boxes in a row with no luma pixel between them, or a few: some share a sample of chroma, and some do not. */
+static void
+place_side_by_side (Case *c, const ConvolveArea *area, ConvolveRect *boxes)
+{
+  CheckRandom *random = &c->random;
+  int x = check_random_range (random, -10, c->width * area->x_step / 2);
+
+  for (int i = 0; i < area->count; i++) {
+    boxes[i].x = x;
+    boxes[i].y = check_random_range (random, 0, 2 * area->y_step);
+    boxes[i].width = check_random_range (random, 1, 2 + c->width * area->x_step / (2 * area->count));
+    x += boxes[i].width + check_random_range (random, 0, 2 * (area->x_step + area->feather));
+  }
+}
+
 static void
 make_area (Case *c, ConvolveArea *area, ConvolveRect *boxes)
 {
@@ -145,6 +160,8 @@ make_area (Case *c, ConvolveArea *area, ConvolveRect *boxes)
     boxes[i] = (ConvolveRect){ check_random_range (random, -c->width, c->width * area->x_step),
       check_random_range (random, -c->height, c->height * area->y_step), check_random_range (random, 1, c->width),
       check_random_range (random, 1, c->height) };
+  if (check_random_one_in (random, 3))
+    place_side_by_side (c, area, boxes);
 }
 
 /* Polygons in some of the boxes of a work; the others stay boxes. */

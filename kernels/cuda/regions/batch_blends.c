@@ -240,7 +240,7 @@ add_blend (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWor
     .source_stride = work->plane.source_stride,
     .region = work->plane.region,
     .area = work->blend.area,
-    .has_shapes = convolve_blend_has_shapes (work),
+    .has_shapes = work->blend.has_shapes,
     .n_mattes = (uint8_t) work->blend.n_mattes,
     .first_matte = add_mattes (tables, work),
     .outlined = work->blend.outlined,

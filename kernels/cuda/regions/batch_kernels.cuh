@@ -666,12 +666,30 @@ convolve_inside_weight (const ConvolveBlendTables &tables, const ConvolveBlendJo
   return most;
 }
 
-/* convolve_area_weight () with the boxes of one tile. Outside, the luma pixels of a sample are looked at one by one. */
+/* Whether two boxes of a tile reach a pixel, or something that is not a box does. */
+static __device__ __forceinline__ bool
+convolve_is_shared (const ConvolveBlendTables &tables, const ConvolveBlendJob &job, const ConvolveCover &cover, int x,
+    int y)
+{
+  int count = job.outlined || job.n_mattes > 0 ? 2 : 0;
+
+  for (int i = cover.first_box; i < cover.first_box + cover.n_boxes && count < 2; i++)
+    count += convolve_box_reaches (&job.area, tables.boxes[i], x, y);
+  return count > 1;
+}
+
+/*
+ * convolve_area_weight () with the boxes of one tile. Outside, the luma pixels of a pixel that several boxes share are looked
+ * at one by one.
+ */
 static __device__ __forceinline__ int
 convolve_shapes_weight (const ConvolveBlendTables &tables, const ConvolveBlendJob &job, const ConvolveCover &cover,
     int x, int y)
 {
   const bool outside = job.area.outside;
+
+  if (outside && !convolve_is_shared (tables, job, cover, x, y))
+    return convolve_boxes_weight (job.area, tables.boxes + cover.first_box, cover.n_boxes, x, y);
   const int across = outside ? job.area.x_step : 1, down = outside ? job.area.y_step : 1;
   const ConvolveArea area = outside ? convolve_luma_area (&job.area) : job.area;
   int least = CONVOLVE_WHOLE_WEIGHT;
@@ -745,7 +763,7 @@ static __global__ void __launch_bounds__ (CONVOLVE_BLEND_THREADS, 2)
 }
 
 /*
- * convolve_blend_tiles where blends have shapes, by convolve_blend_has_shapes (): a kernel of its own, because shapes take
+ * convolve_blend_tiles where blends have shapes, by find_shapes () of batch.c: a kernel of its own, because shapes take
  * more registers.
  */
 template <int SPACE>

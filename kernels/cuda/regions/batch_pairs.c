@@ -55,7 +55,7 @@ can_be_alone (const ConvolveWork *effect, const ConvolveWork *blend, ConvolveRec
   ConvolveRect blocks;
 
   *reads = plane->region;
-  if (blend->blend.area.count > FEW_BOXES || convolve_blend_has_shapes (blend))
+  if (blend->blend.area.count > FEW_BOXES || blend->blend.has_shapes)
     return false;
   switch (effect->kind) {
     case CONVOLVE_WORK_FILL:
