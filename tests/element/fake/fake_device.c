@@ -11,6 +11,7 @@
  *   memory:N    the Nth plane, or frame with regions, finds no memory
  *   fail:N      the Nth frame fails on the device
  *   one-stream  nothing; see fake_cuda.c
+ *   no-frames   nothing: runs outside of frames are done at once
  *
  * The functions of failing.h let any call fail, and say what the element has not given back.
  */
@@ -68,6 +69,9 @@ struct ConvolveDevice
 
 /* For the checks to read: how many memories are pinned, and since the start, how many were and how often that failed. */
 __attribute__ ((visibility ("default"))) int fake_device_pinned, fake_device_pins, fake_device_refusals;
+
+/* For the checks to read: the stream that was set last. */
+__attribute__ ((visibility ("default"))) void *fake_device_stream;
 
 /* A check sets 'p' or 'u': the next call that pins or unpins then sets 'w', and waits until the check sets 0. */
 __attribute__ ((visibility ("default"))) _Atomic int fake_device_hold;
@@ -233,6 +237,7 @@ convolve_device_new_current (ConvolveError *error)
 ConvolveStatus
 convolve_device_use_stream (ConvolveDevice *device, void *stream, ConvolveError *error)
 {
+  fake_device_stream = stream;
   return call (device, "use stream", error);
 }
 
@@ -423,9 +428,9 @@ enqueue (ConvolveDevice *device, const char *name, Step step, ConvolveError *err
 
   if (status != CONVOLVE_OK)
     return status;
-  if (device->timed ? step.kind != RUN : !frame || frame->n_steps == MOST_STEPS)
+  if (device->timed ? step.kind != RUN : frame ? frame->n_steps == MOST_STEPS : !goes_wrong ("no-frames", 0))
     abort ();
-  if (device->at_once || device->timed) {
+  if (device->at_once || device->timed || !frame) {
     do_step (frame, &step);
   } else {
     frame->steps[frame->n_steps++] = step;
