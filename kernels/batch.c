@@ -165,6 +165,19 @@ convolve_batch_fill (ConvolveBatch *batch, const ConvolvePixel *pixel, const int
 }
 
 ConvolveStatus
+convolve_batch_draw (ConvolveBatch *batch, const ConvolvePixel *pixel, const ConvolveDrawing *drawing,
+    const ConvolvePlane *plane, ConvolveError *error)
+{
+  ConvolveWork work = { .kind = CONVOLVE_WORK_DRAW, .pixel = *pixel, .plane = *plane };
+
+  work.drawing = *drawing;
+  if (convolve_check_part (pixel, plane, error) != CONVOLVE_OK
+      || convolve_check_drawing (drawing, error) != CONVOLVE_OK)
+    return CONVOLVE_INVALID;
+  return add (batch, &work, error);
+}
+
+ConvolveStatus
 convolve_batch_copy (ConvolveBatch *batch, const void *source, ptrdiff_t source_stride, void *destination,
     ptrdiff_t destination_stride, size_t row_bytes, int rows, ConvolveError *error)
 {
@@ -293,6 +306,8 @@ run_work (ConvolveBatch *batch, const ConvolveWork *work, ConvolveError *error)
       return convolve_pixelate (&work->pixel, &work->blocks, &work->plane, error);
     case CONVOLVE_WORK_FILL:
       return convolve_fill (&work->pixel, work->values, &work->plane, error);
+    case CONVOLVE_WORK_DRAW:
+      return convolve_draw (&work->pixel, &work->drawing, &work->plane, error);
     case CONVOLVE_WORK_COPY:
       return copy (work);
     case CONVOLVE_WORK_BLEND:

@@ -113,8 +113,8 @@ typedef struct
 int convolve_area_weight (const ConvolveArea *area, int x, int y);
 
 /*
- * convolve_blend (), convolve_pixelate () and convolve_fill () work in host memory, on the samples that pixel->select
- * names, within plane->region. Any thread may call them. Errors: INVALID (pixel, sizes, region, strides, box),
+ * convolve_blend (), convolve_pixelate (), convolve_fill () and convolve_draw () work in host memory, on the samples that
+ * pixel->select names, within plane->region. Any thread may call them. Errors: INVALID (pixel, sizes, region, strides, box),
  * NO_MEMORY.
  */
 
@@ -157,6 +157,30 @@ ConvolveStatus convolve_pixelate (const ConvolvePixel *pixel, const ConvolveBloc
 
 /* Writes one value for each sample of a pixel, 0 .. 2^depth - 1. The plane's source is not read. */
 ConvolveStatus convolve_fill (const ConvolvePixel *pixel, const int *values, const ConvolvePlane *plane,
+    ConvolveError *error);
+
+/* A picture that is drawn over a plane in another size. Places are in 1/65536 of the picture's pixels. */
+typedef struct
+{
+  const uint16_t *values; /* row by row without gaps: for each pixel 0 .. 2^depth - 1 of each sample of the plane's */
+  int width, height;      /* at least 1 */
+  int64_t x, y;         /* of the plane's pixel (0, 0), where 0 is the picture's; magnitude up to CONVOLVE_MAX_PLACE */
+  int64_t across, down; /* from a pixel of the plane to the next, 1 .. CONVOLVE_MAX_PITCH */
+} ConvolveDrawing;
+
+#define CONVOLVE_MAX_PLACE ((int64_t) 1 << 60)
+#define CONVOLVE_MAX_PITCH ((int64_t) 1 << 31)
+
+/*
+ * Writes the picture, interpolated bilinearly; the plane's source is not read. For column c of the plane, u is x + c
+ * across, clamped to 0 .. 65536 (width - 1); i is u / 65536, and f is u / 256 mod 256, both rounded down. For rows, j and
+ * g follow from y and down in the same way. With p the picture's values, a sample is
+ *
+ *   ((256 - g) ((256 - f) p(i, j) + f p(i + 1, j)) + g ((256 - f) p(i, j + 1) + f p(i + 1, j + 1)) + 2^15) / 2^16
+ *
+ * rounded down.
+ */
+ConvolveStatus convolve_draw (const ConvolvePixel *pixel, const ConvolveDrawing *drawing, const ConvolvePlane *plane,
     ConvolveError *error);
 
 /*
@@ -218,8 +242,8 @@ void convolve_batch_free (ConvolveBatch *batch); /* NULL is allowed; waits for a
 ConvolveStatus convolve_batch_begin (ConvolveBatch *batch, size_t bytes, void **memory, ConvolveError *error);
 
 /*
- * Each of the functions below adds one work; pixel, area, blocks, values and plane mean what they mean to the functions
- * above. Errors: INVALID (also where the work before belongs to a later phase), NO_MEMORY.
+ * Each of the functions below adds one work; pixel, area, blocks, values, drawing and plane mean what they mean to the
+ * functions above. Errors: INVALID (also where the work before belongs to a later phase), NO_MEMORY.
  */
 
 /* plan is for the batch's device, and must live until the work is done. */
@@ -232,6 +256,10 @@ ConvolveStatus convolve_batch_blur (ConvolveBatch *batch, const ConvolvePixel *p
 ConvolveStatus convolve_batch_pixelate (ConvolveBatch *batch, const ConvolvePixel *pixel, const ConvolveBlocks *blocks,
     const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_batch_fill (ConvolveBatch *batch, const ConvolvePixel *pixel, const int *values,
+    const ConvolvePlane *plane, ConvolveError *error);
+
+/* The values of the drawing must live until the work is done. */
+ConvolveStatus convolve_batch_draw (ConvolveBatch *batch, const ConvolvePixel *pixel, const ConvolveDrawing *drawing,
     const ConvolvePlane *plane, ConvolveError *error);
 
 /* Copies rows of row_bytes bytes. Strides are in bytes and may be negative. */

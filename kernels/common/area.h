@@ -443,6 +443,34 @@ convolve_blur_sample (uint32_t between, int bits, int depth)
   return convolve_clamp ((int) ((between + (1u << (shift - 1))) >> shift), 0, (1 << depth) - 1);
 }
 
+/* --- drawings --- */
+
+/* The pixels of a drawing's picture beside a place, in one direction; weight is that of the second one, of 256. */
+static CONVOLVE_BOTH ConvolveNeighbours
+convolve_find_drawn (int64_t at, int count)
+{
+  int64_t last = (int64_t) (count - 1) << 16;
+  ConvolveNeighbours found;
+
+  at = at < 0 ? 0 : at > last ? last : at;
+  found.first = (int) (at >> 16);
+  found.weight = (int) (at >> 8 & 255);
+  return found;
+}
+
+/* Sample k of a pixel of so many samples. A neighbour of no weight is not read. */
+static CONVOLVE_BOTH int
+convolve_drawn_value (const ConvolveDrawing *drawing, int samples, ConvolveNeighbours x, ConvolveNeighbours y, int k)
+{
+  const uint16_t *at = drawing->values + ((int64_t) y.first * drawing->width + x.first) * samples + k;
+  const uint16_t *below = y.weight > 0 ? at + (int64_t) drawing->width * samples : at;
+  const int right = x.weight > 0 ? samples : 0;
+  uint32_t above = at[0] * (uint32_t) (256 - x.weight) + at[right] * (uint32_t) x.weight;
+  uint32_t under = below[0] * (uint32_t) (256 - x.weight) + below[right] * (uint32_t) x.weight;
+
+  return (int) ((above * (uint32_t) (256 - y.weight) + under * (uint32_t) y.weight + (1u << 15)) >> 16);
+}
+
 /* One code value of an effect blended into a picture. The result lies between both. */
 static CONVOLVE_BOTH int
 convolve_blend_values (int effect, int before, int weight)

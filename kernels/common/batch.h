@@ -19,6 +19,7 @@ typedef enum
   CONVOLVE_WORK_BLUR,
   CONVOLVE_WORK_PIXELATE,
   CONVOLVE_WORK_FILL,
+  CONVOLVE_WORK_DRAW,
   CONVOLVE_WORK_COPY,
   CONVOLVE_WORK_BLEND
 } ConvolveWorkKind;
@@ -38,6 +39,7 @@ typedef struct
     } blur;
     ConvolveBlocks blocks;
     int values[CONVOLVE_MAX_SAMPLES];
+    ConvolveDrawing drawing;
     size_t row_bytes; /* of a copy */
     struct
     {
@@ -95,6 +97,7 @@ ConvolveStatus convolve_host_batch_run (ConvolveBatch *batch, ConvolveError *err
 ConvolveStatus convolve_check_area (const ConvolveArea *area, ConvolveError *error);
 ConvolveStatus convolve_check_blocks (const ConvolveBlocks *blocks, ConvolveError *error);
 ConvolveStatus convolve_check_values (const ConvolvePixel *pixel, const int *values, ConvolveError *error);
+ConvolveStatus convolve_check_drawing (const ConvolveDrawing *drawing, ConvolveError *error);
 ConvolveStatus convolve_check_part (const ConvolvePixel *pixel, const ConvolvePlane *plane, ConvolveError *error);
 ConvolveStatus convolve_check_blend (const ConvolvePixel *pixel, const ConvolveArea *area, const ConvolvePlane *plane,
     ConvolveError *error);

@@ -178,6 +178,17 @@ convolve_check_values (const ConvolvePixel *pixel, const int *values, ConvolveEr
 }
 
 ConvolveStatus
+convolve_check_drawing (const ConvolveDrawing *drawing, ConvolveError *error)
+{
+  if (!drawing->values || drawing->width < 1 || drawing->height < 1 || drawing->width > MAX_EXTENT
+      || drawing->height > MAX_EXTENT || drawing->x < -CONVOLVE_MAX_PLACE || drawing->x > CONVOLVE_MAX_PLACE
+      || drawing->y < -CONVOLVE_MAX_PLACE || drawing->y > CONVOLVE_MAX_PLACE || drawing->across < 1
+      || drawing->across > CONVOLVE_MAX_PITCH || drawing->down < 1 || drawing->down > CONVOLVE_MAX_PITCH)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a drawing of %dx%d pixels", drawing->width, drawing->height);
+  return CONVOLVE_OK;
+}
+
+ConvolveStatus
 convolve_check_blocks (const ConvolveBlocks *blocks, ConvolveError *error)
 {
   if (blocks->size < 1 || blocks->size > CONVOLVE_MAX_BOX || blocks->x < -CONVOLVE_MAX_BOX

@@ -191,6 +191,39 @@ convolve_fill (const ConvolvePixel *pixel, const int *values, const ConvolvePlan
   return CONVOLVE_OK;
 }
 
+/* --- drawings --- */
+
+static void
+draw_row (const ConvolvePixel *pixel, const ConvolveDrawing *drawing, const ConvolvePlane *plane, int y)
+{
+  const ConvolveRect *region = &plane->region;
+  const int size = convolve_sample_size (pixel->type);
+  const ConvolveNeighbours down = convolve_find_drawn (drawing->y + y * drawing->down, drawing->height);
+  uint8_t *at = destination_at (pixel, plane, region->x, y);
+
+  for (int x = region->x; x < region->x + region->width; x++, at += pixel->stride) {
+    const ConvolveNeighbours across = convolve_find_drawn (drawing->x + x * drawing->across, drawing->width);
+
+    for (int k = 0; k < pixel->samples; k++)
+      if (pixel->select >> k & 1)
+        convolve_write_sample (pixel, at + k * size, convolve_drawn_value (drawing, pixel->samples, across, down, k));
+  }
+}
+
+ConvolveStatus
+convolve_draw (const ConvolvePixel *pixel, const ConvolveDrawing *drawing, const ConvolvePlane *plane,
+    ConvolveError *error)
+{
+  const ConvolveRect *region = &plane->region;
+
+  if (convolve_check_part (pixel, plane, error) != CONVOLVE_OK
+      || convolve_check_drawing (drawing, error) != CONVOLVE_OK)
+    return CONVOLVE_INVALID;
+  for (int y = region->y; y < region->y + region->height; y++)
+    draw_row (pixel, drawing, plane, y);
+  return CONVOLVE_OK;
+}
+
 /* --- means --- */
 
 /* The mean of the source's samples in a rectangle inside the image, rounded half up. */

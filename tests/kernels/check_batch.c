@@ -21,6 +21,7 @@
 #define MOST_CORNERS 9
 #define N_PLANS 3
 #define MOST_WIDTH 700 /* of most pictures */
+#define MOST_DRAWN 40  /* pixels along a side of a picture that is drawn */
 
 typedef struct
 {
@@ -40,10 +41,11 @@ typedef struct
   struct
   {
     ConvolveRect region;
-    int kind; /* 0..N_PLANS-1 is a plan, then a blur, pixelate and fill */
+    int kind; /* 0..N_PLANS-1 is a plan, then a blur, pixelate, fill and draw */
     ConvolveBlur blur;
     ConvolveBlocks blocks;
     int values[CONVOLVE_MAX_SAMPLES];
+    ConvolveDrawing drawing;
     ConvolveArea area;
     ConvolveExtras extras;
     bool has_matte; /* a sample of the picture that the effects are made of */
@@ -52,6 +54,7 @@ typedef struct
     ConvolvePoint corners[MOST_BOXES * MOST_CORNERS];
     size_t memory; /* bytes from the start of the batch's */
   } works[MOST_WORKS];
+  uint16_t drawn[MOST_DRAWN * MOST_DRAWN * CONVOLVE_MAX_SAMPLES]; /* the values of all drawings, on the host */
   size_t memory;
 } Case;
 
@@ -213,15 +216,17 @@ static void
 make_works (Case *c)
 {
   CheckRandom *random = &c->random;
-  int kinds = check_random_one_in (random, 2) ? 1 : N_PLANS + 3; /* of one mask, or of all kinds */
+  int kinds = check_random_one_in (random, 2) ? 1 : N_PLANS + 4; /* of one mask, or of all kinds */
 
   c->apart = c->width >= 7 && c->height >= 7 && check_random_one_in (random, 2);
 
+  for (size_t i = 0; i < sizeof (c->drawn) / sizeof (c->drawn[0]); i++)
+    c->drawn[i] = (uint16_t) check_random_range (random, 0, (1 << c->pixel.depth) - 1);
   c->n_works = check_random_range (random, 1, check_random_one_in (random, 2) ? 4 : MOST_WORKS);
   for (int i = 0; i < c->n_works; i++) {
     c->works[i].region = c->apart ? rect_in_cell (c, i) : random_rect (c);
     c->works[i].kind =
-        c->apart ? check_random_range (random, N_PLANS, N_PLANS + 2) : check_random_range (random, 0, kinds - 1);
+        c->apart ? check_random_range (random, N_PLANS, N_PLANS + 3) : check_random_range (random, 0, kinds - 1);
     make_blur (c, &c->works[i].blur);
     c->works[i].blocks = (ConvolveBlocks){ .x = check_random_range (random, -40, 40),
       .y = check_random_range (random, -40, 40),
@@ -233,6 +238,12 @@ make_works (Case *c)
       .draws = { check_random_next (random), check_random_next (random) } };
     for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
       c->works[i].values[k] = check_random_range (random, 0, (1 << c->pixel.depth) - 1);
+    c->works[i].drawing = (ConvolveDrawing){ .width = check_random_range (random, 1, MOST_DRAWN),
+      .height = check_random_range (random, 1, MOST_DRAWN),
+      .x = check_random_range (random, -(1 << 22), 1 << 22),
+      .y = check_random_range (random, -(1 << 22), 1 << 22),
+      .across = check_random_range (random, 1, 1 << check_random_range (random, 10, 18)),
+      .down = check_random_range (random, 1, 1 << check_random_range (random, 10, 18)) };
     make_area (c, &c->works[i].area, c->works[i].boxes);
     if (c->apart) {
       c->works[i].area.count = c->works[i].area.count % 4;
@@ -308,9 +319,10 @@ origin_of (const Case *c, void *memory, int i)
 }
 
 static ConvolveStatus
-add_effect (const Case *c, int i, ConvolveBatch *batch, ConvolvePlan *const *plans, void *memory, void *source,
-    ConvolveError *error)
+add_effect (const Case *c, int i, ConvolveBatch *batch, ConvolvePlan *const *plans, const uint16_t *drawn, void *memory,
+    void *source, ConvolveError *error)
 {
+  ConvolveDrawing drawing = c->works[i].drawing;
   ConvolvePlane plane = { first_row (c, source), origin_of (c, memory, i), signed_stride (c),
     (ptrdiff_t) c->works[i].region.width * c->pixel.stride, c->width, c->height, c->works[i].region };
 
@@ -320,6 +332,9 @@ add_effect (const Case *c, int i, ConvolveBatch *batch, ConvolvePlan *const *pla
     return convolve_batch_blur (batch, &c->pixel, c->boundary, &c->works[i].blur, &plane, error);
   if (c->works[i].kind == N_PLANS + 1)
     return convolve_batch_pixelate (batch, &c->pixel, &c->works[i].blocks, &plane, error);
+  drawing.values = drawn;
+  if (c->works[i].kind == N_PLANS + 3)
+    return convolve_batch_draw (batch, &c->pixel, &drawing, &plane, error);
   return convolve_batch_fill (batch, &c->pixel, c->works[i].values, &plane, error);
 }
 
@@ -346,15 +361,15 @@ add_blend (const Case *c, int i, ConvolveBatch *batch, void *memory, void *sourc
 
 /* One round from source to destination. */
 static ConvolveStatus
-run_round (const Case *c, ConvolveBatch *batch, ConvolvePlan *const *plans, void *source, void *destination,
-    ConvolveError *error)
+run_round (const Case *c, ConvolveBatch *batch, ConvolvePlan *const *plans, const uint16_t *drawn, void *source,
+    void *destination, ConvolveError *error)
 {
   size_t row = (size_t) (c->width - 1) * c->pixel.stride + (size_t) c->pixel.samples * sample_size (c);
   void *memory;
   ConvolveStatus status = convolve_batch_begin (batch, c->memory, &memory, error);
 
   for (int i = 0; i < c->n_works && status == CONVOLVE_OK; i++)
-    status = add_effect (c, i, batch, plans, memory, source, error);
+    status = add_effect (c, i, batch, plans, drawn, memory, source, error);
   if (status == CONVOLVE_OK && source != destination)
     status = convolve_batch_copy (batch, first_row (c, source), signed_stride (c), first_row (c, destination),
         signed_stride (c), row, c->height, error);
@@ -365,8 +380,8 @@ run_round (const Case *c, ConvolveBatch *batch, ConvolvePlan *const *plans, void
 
 /* All rounds with pictures where the batch works. */
 static ConvolveStatus
-run_case (const Case *c, ConvolveBatch *batch, ConvolveDevice *device, void *source, void *destination,
-    ConvolveError *error)
+run_case (const Case *c, ConvolveBatch *batch, ConvolveDevice *device, const uint16_t *drawn, void *source,
+    void *destination, ConvolveError *error)
 {
   ConvolvePlan *plans[N_PLANS] = { NULL };
   ConvolveStatus status = CONVOLVE_OK;
@@ -376,7 +391,7 @@ run_case (const Case *c, ConvolveBatch *batch, ConvolveDevice *device, void *sou
     status = plans[i] ? CONVOLVE_OK : error->status;
   }
   for (int i = 0; i < c->rounds && status == CONVOLVE_OK; i++)
-    status = run_round (c, batch, plans, i == 0 ? source : destination, destination, error);
+    status = run_round (c, batch, plans, drawn, i == 0 ? source : destination, destination, error);
   if (device)
     convolve_device_finish (device, NULL);
   for (int i = 0; i < N_PLANS; i++)
@@ -390,18 +405,22 @@ run_on_device (const Case *c, ConvolveBatch *batch, ConvolveDevice *device, cons
 {
   void *from = convolve_device_alloc (device, c->size, error);
   void *to = c->in_place ? from : convolve_device_alloc (device, c->size, error);
-  ConvolveStatus status = from && to ? CONVOLVE_OK : error->status;
+  uint16_t *drawn = convolve_device_alloc (device, sizeof (c->drawn), error);
+  ConvolveStatus status = from && to && drawn ? CONVOLVE_OK : error->status;
 
   if (status == CONVOLVE_OK && !c->in_place)
     status = convolve_device_copy (device, to, result, c->size, CONVOLVE_COPY_TO_DEVICE, error);
   if (status == CONVOLVE_OK)
     status = convolve_device_copy (device, from, source, c->size, CONVOLVE_COPY_TO_DEVICE, error);
   if (status == CONVOLVE_OK)
-    status = run_case (c, batch, device, from, to, error);
+    status = convolve_device_copy (device, drawn, c->drawn, sizeof (c->drawn), CONVOLVE_COPY_TO_DEVICE, error);
+  if (status == CONVOLVE_OK)
+    status = run_case (c, batch, device, drawn, from, to, error);
   if (status == CONVOLVE_OK)
     status = convolve_device_copy (device, result, to, c->size, CONVOLVE_COPY_TO_HOST, error);
   if (status == CONVOLVE_OK)
     status = convolve_device_finish (device, error);
+  convolve_device_release (device, drawn);
   convolve_device_release (device, from);
   if (!c->in_place)
     convolve_device_release (device, to);
@@ -439,7 +458,7 @@ check (Case *c, ConvolveBatch *host, ConvolveBatch *batch, ConvolveDevice *devic
   check_random_fill (&c->random, result, c->size);
   memcpy (copy, source, c->size);
   memcpy (other, result, c->size);
-  if (run_case (c, host, NULL, copy, expected, &error) != CONVOLVE_OK
+  if (run_case (c, host, NULL, c->drawn, copy, expected, &error) != CONVOLVE_OK
       || run_on_device (c, batch, device, source, result, &error) != CONVOLVE_OK) {
     printf ("FAILED: %s; seed %" PRIu64 ", case %" PRIu64 "\n", error.text, c->seed, c->number);
     failures++;

@@ -660,6 +660,58 @@ check_fill (Case *c)
   return failures;
 }
 
+/* The place of a pixel in a drawing's picture of `count` pixels, cut off to 1/256 of a pixel. */
+static double
+place_of (int64_t first, int64_t apart, int n, int count)
+{
+  double at = ((double) first + (double) apart * n) / 65536;
+
+  return floor (fmin (fmax (at, 0), count - 1) * 256) / 256;
+}
+
+static int
+check_draw (Case *c)
+{
+  CheckRandom *random = &c->random;
+  uint8_t *before = make_picture (c), *after = copy_picture (c, before);
+  int *expected = malloc (sizeof (int) * c->width * c->height * c->pixel.samples), samples = c->pixel.samples;
+  int failures = 0, most = check_random_one_in (random, 2) ? 3 : 60;
+  ConvolveDrawing drawing = { .width = check_random_range (random, 1, most),
+    .height = check_random_range (random, 1, most),
+    .x = check_random_range (random, -(1 << 21), 1 << 20),
+    .y = check_random_range (random, -(1 << 21), 1 << 20),
+    .across = check_random_range (random, 1, 1 << check_random_range (random, 12, 18)),
+    .down = check_random_range (random, 1, 1 << check_random_range (random, 12, 18)) };
+  size_t n = (size_t) drawing.width * drawing.height * samples;
+  uint16_t *values = malloc (n * sizeof (*values)); /* of exactly its size */
+  ConvolvePlane plane = { after, after, c->stride, c->stride, c->width, c->height, c->region };
+
+  for (size_t i = 0; i < n; i++)
+    values[i] =
+        (uint16_t) (check_random_one_in (random, 4) ? (1 << c->pixel.depth) - 1
+                                                    : check_random_range (random, 0, (1 << c->pixel.depth) - 1));
+  drawing.values = values;
+  for (int y = 0; y < c->height; y++)
+    for (int x = 0; x < c->width; x++)
+      for (int k = 0; k < samples; k++) {
+        double u = place_of (drawing.x, drawing.across, x, drawing.width);
+        double v = place_of (drawing.y, drawing.down, y, drawing.height), sum = 0;
+
+        for (int j = (int) v; j <= (int) v + 1 && j < drawing.height; j++)
+          for (int i = (int) u; i <= (int) u + 1 && i < drawing.width; i++)
+            sum += (1 - fabs (u - i)) * (1 - fabs (v - j)) * values[((size_t) j * drawing.width + i) * samples + k];
+        expected[((size_t) y * c->width + x) * samples + k] = (int) floor (sum + 0.5);
+      }
+  if (convolve_draw (&c->pixel, &drawing, &plane, NULL) != CONVOLVE_OK)
+    failures += fail (c, "draw refuses", 0, 0);
+  failures += compare (c, "draw", before, after, expected);
+  free (values);
+  free (before);
+  free (after);
+  free (expected);
+  return failures;
+}
+
 /* The sample of a picture with a boundary around it. */
 static int
 get_bounded (const Case *c, const uint8_t *picture, ptrdiff_t stride, int width, int height, ConvolveBoundary boundary,
@@ -886,6 +938,13 @@ check_arguments (void)
   blocks.size = 1;
   blocks.x = INT_MIN;
   failures += expect_invalid ("blocks at INT_MIN", convolve_pixelate (&pixel, &blocks, &plane, &error), &error);
+  for (int i = 0; i < 4; i++) {
+    uint16_t drawn = 0;
+    ConvolveDrawing drawing = { i == 0 ? NULL : &drawn, i == 1 ? 0 : 1, 1, i == 2 ? INT64_MIN : 0, 0, i == 3 ? 0 : 1,
+      1 };
+
+    failures += expect_invalid ("a drawing", convolve_draw (&pixel, &drawing, &plane, &error), &error);
+  }
   failures += expect_invalid ("a value of 256", convolve_fill (&pixel, &value, &plane, &error), &error);
   convolve_mask_init (&mask, 3, 3);
   failures += expect_invalid ("weights of 0", convolve_blur_init (&blur, &mask, 1, &error), &error);
@@ -922,7 +981,7 @@ main (int argc, char **argv)
   int failures = check_arguments () + check_vectors () + check_noise (seed);
 
   for (uint64_t i = 0; i < cases && failures < 10; i++) {
-    static int (*const checks[]) (Case *) = { check_blend, check_pixelate, check_fill, check_blur };
+    static int (*const checks[]) (Case *) = { check_blend, check_pixelate, check_fill, check_blur, check_draw };
     Case c;
 
     make_case (&c, seed, i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From the blurs, blocks and colours of a batch to jobs and tiles of kernels. */
+/* From the blurs, blocks, colours and drawings of a batch to jobs and tiles of kernels. */
 #include <string.h>
 
 #include "common/area.h"
@@ -173,7 +173,7 @@ convolve_tables_add_blurs (ConvolveTables *tables, const ConvolveBatch *batch, u
     }
 }
 
-/* --- blocks and colours --- */
+/* --- blocks, colours and drawings --- */
 
 ConvolveRect
 convolve_blocks_around (const ConvolveBlocks *blocks, ConvolveRect region)
@@ -217,6 +217,20 @@ add_fill (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork
       &tables->fill_tiles, &job->effect);
 }
 
+static void
+add_draw (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork *work)
+{
+  ConvolveDrawJob *job = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_DRAW_JOBS], sizeof (*job), 1);
+  const ConvolveRect *region = &work->plane.region;
+  const int columns = divide_up (region->width, CONVOLVE_TILE_WIDTH);
+
+  if (!job)
+    return;
+  job->drawing = work->drawing;
+  init_effect (tables, batch, work, columns, (size_t) columns * divide_up (region->height, CONVOLVE_TILE_HEIGHT),
+      &tables->draw_tiles, &job->effect);
+}
+
 void
 convolve_tables_add_simple (ConvolveTables *tables, const ConvolveBatch *batch)
 {
@@ -227,6 +241,9 @@ convolve_tables_add_simple (ConvolveTables *tables, const ConvolveBatch *batch)
         break;
       case CONVOLVE_WORK_FILL:
         add_fill (tables, batch, &batch->works[i]);
+        break;
+      case CONVOLVE_WORK_DRAW:
+        add_draw (tables, batch, &batch->works[i]);
         break;
       case CONVOLVE_WORK_CONVOLVE:
       case CONVOLVE_WORK_BLUR:

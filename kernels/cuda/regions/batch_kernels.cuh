@@ -513,7 +513,7 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   });
 }
 
-/* --- blocks and colours --- */
+/* --- blocks, colours and drawings --- */
 
 /* The sums of all threads of the block, in every thread. */
 static __device__ __forceinline__ void
@@ -629,6 +629,34 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   if (convolve_is_in (effect.region, x, y))
     convolve_put_pixel (effect, tables.template table<ConvolveSource> (0)[effect.source].pixel,
         tables.template table<ConvolveRect> (1), x, y, job.values);
+}
+
+template <int SPACE>
+static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
+    convolve_draw_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
+{
+  const ConvolveDrawJob *jobs = tables.template table<ConvolveDrawJob> (2);
+
+  convolve_wait ();
+  const ConvolveDrawJob &job =
+      jobs[convolve_find_job (tables.n_jobs, [&] (int n) { return jobs[n].effect.first_tile; })];
+  const ConvolveEffect &effect = job.effect;
+  const ConvolveDrawing &drawing = job.drawing;
+  const ConvolvePixel &pixel = tables.template table<ConvolveSource> (0)[effect.source].pixel;
+  const int2 tile = convolve_tile_of_job (effect.first_tile, effect.columns);
+  const int x = effect.region.x + tile.x * CONVOLVE_TILE_WIDTH + threadIdx.x % CONVOLVE_TILE_WIDTH;
+  const int y = effect.region.y + tile.y * CONVOLVE_TILE_HEIGHT + threadIdx.x / CONVOLVE_TILE_WIDTH;
+  int values[CONVOLVE_MAX_SAMPLES];
+
+  if (!convolve_is_in (effect.region, x, y))
+    return;
+  const ConvolveNeighbours across = convolve_find_drawn (drawing.x + x * drawing.across, drawing.width);
+  const ConvolveNeighbours down = convolve_find_drawn (drawing.y + y * drawing.down, drawing.height);
+
+#pragma unroll
+  for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
+    values[k] = k < pixel.samples ? convolve_drawn_value (&drawing, pixel.samples, across, down, k) : 0;
+  convolve_put_pixel (effect, pixel, tables.template table<ConvolveRect> (1), x, y, values);
 }
 
 /* --- blending --- */

@@ -59,6 +59,7 @@ can_be_alone (const ConvolveWork *effect, const ConvolveWork *blend, ConvolveRec
     return false;
   switch (effect->kind) {
     case CONVOLVE_WORK_FILL:
+    case CONVOLVE_WORK_DRAW:
       return true;
     case CONVOLVE_WORK_BLUR:
       return effect->blur.blur->factor > 1;

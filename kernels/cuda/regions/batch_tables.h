@@ -130,6 +130,12 @@ typedef struct
   int values[CONVOLVE_MAX_SAMPLES];
 } ConvolveFillJob;
 
+typedef struct
+{
+  ConvolveEffect effect;
+  ConvolveDrawing drawing;
+} ConvolveDrawJob;
+
 /* A plane that effects are blended into. */
 typedef struct
 {
@@ -193,6 +199,7 @@ typedef struct
   ROW (BLUR_JOBS, ConvolveBlurJob) \
   ROW (PIXELATE_JOBS, ConvolvePixelateJob) \
   ROW (FILL_JOBS, ConvolveFillJob) \
+  ROW (DRAW_JOBS, ConvolveDrawJob) \
   ROW (TARGETS, ConvolveTarget) \
   ROW (BLEND_JOBS, ConvolveBlendJob) \
   ROW (BOXES, ConvolveRect) \
@@ -218,7 +225,7 @@ typedef struct
   ConvolveTable counts, grid;          /* on the way from works to tiles: see batch_blends.c */
   ConvolveTable blurs;                 /* those of the table of weights */
   ConvolveTable pairs, heads, entries; /* on the way from works to effects: see batch_pairs.c */
-  size_t shrink_tiles, blur_tiles, pixelate_tiles, fill_tiles;
+  size_t shrink_tiles, blur_tiles, pixelate_tiles, fill_tiles, draw_tiles;
   bool is_blended; /* effects are blended in at once, in whole or in part */
   bool has_shapes; /* a blend has */
   bool failed;     /* there was no memory for one of the tables */
@@ -290,7 +297,7 @@ ConvolveRect convolve_blocks_around (const ConvolveBlocks *blocks, ConvolveRect 
  */
 void convolve_tables_add_convolutions (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *arena);
 void convolve_tables_add_blurs (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *arena);
-void convolve_tables_add_simple (ConvolveTables *tables, const ConvolveBatch *batch); /* pixelate and fill */
+void convolve_tables_add_simple (ConvolveTables *tables, const ConvolveBatch *batch); /* pixelate, fill and draw */
 void convolve_tables_add_blends (ConvolveTables *tables, const ConvolveBatch *batch);
 
 #ifdef __cplusplus
