@@ -18,7 +18,7 @@
 #include <gst/controller/gstinterpolationcontrolsource.h>
 #include <gst/gst.h>
 
-#include "film.h"
+#include "play.h"
 #include "properties.h"
 #include "result.h"
 
@@ -124,7 +124,7 @@ duration_of (const char *file)
   end = gst_bin_get_by_name (GST_BIN (pipeline), "end");
   watch (&source, end, file);
   bus = gst_element_get_bus (pipeline);
-  film_start (pipeline);
+  play_start (pipeline);
   while (!message && is_alive (&source))
     message =
         gst_bus_timed_pop_filtered (bus, GST_SECOND / 4, GST_MESSAGE_ERROR | GST_MESSAGE_ASYNC_DONE | GST_MESSAGE_EOS);
@@ -136,7 +136,7 @@ duration_of (const char *file)
     duration = 0;
   }
   g_clear_pointer (&message, gst_message_unref);
-  film_stop (pipeline, source.pad);
+  play_stop (pipeline, source.pad);
   gst_object_unref (source.pad);
   gst_object_unref (end);
   gst_object_unref (bus);
@@ -228,7 +228,7 @@ run (GstElement *pipeline, GstElement *convolve, const char *file, const char *p
   watch (&source, convolve, file);
   signal (SIGINT, on_interrupt);
   signal (SIGTERM, on_interrupt);
-  film_start (pipeline);
+  play_start (pipeline);
   while (!done) {
     GstMessage *message =
         gst_bus_timed_pop_filtered (bus, GST_SECOND / 4, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
@@ -259,7 +259,7 @@ run (GstElement *pipeline, GstElement *convolve, const char *file, const char *p
     gst_message_unref (message);
   }
   results_guard ();
-  film_stop (pipeline, source.pad);
+  play_stop (pipeline, source.pad);
   gst_object_unref (source.pad);
   gst_object_unref (bus);
   return ok;

@@ -17,7 +17,7 @@
 #include <gst/gst.h>
 
 #include "covered.h"
-#include "film.h"
+#include "play.h"
 #include "properties.h"
 #include "result.h"
 #include "tracks.h"
@@ -317,7 +317,7 @@ find_faces (Run *run)
   if (!film.pipeline)
     return FALSE;
   run->tracks = tracks_new ();
-  ok = film_play (&film, "detect");
+  ok = play_film (&film, "detect");
   gst_object_unref (film.pipeline);
   g_free (film.missing);
   if (!ok)
@@ -566,7 +566,7 @@ anonymise (Run *run)
   film.pipeline = make_cover (run, g_str_has_suffix (run->output, ".mkv") ? "matroskamux" : "webmmux");
   if (!film.pipeline)
     return FALSE;
-  ok = set_properties (run) && make_tracks (run) && film_play (&film, "convolve") && finish (run, film.frames);
+  ok = set_properties (run) && make_tracks (run) && play_film (&film, "convolve") && finish (run, film.frames);
   gst_object_unref (run->sink);
   gst_object_unref (run->convolve);
   gst_object_unref (film.pipeline);

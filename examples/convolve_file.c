@@ -17,7 +17,7 @@
 #include <gst/gst.h>
 
 #include "branches.h"
-#include "film.h"
+#include "play.h"
 #include "picture.h"
 #include "progress.h"
 #include "properties.h"
@@ -460,7 +460,7 @@ play (Run *run)
     progress_show (&run->out, NULL, film_duration (run), run->terminal, TRUE);
     report (run);
   }
-  film_stop (run->pipeline, pad);
+  play_stop (run->pipeline, pad);
   gst_bus_remove_watch (bus);
   for (guint i = 0; i < G_N_ELEMENTS (ticks); i++)
     g_source_remove (ticks[i]);

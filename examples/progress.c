@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "progress.h"
 
+static void (*instead) (const char *text);
+
+void
+complain_through (void (*call) (const char *text))
+{
+  instead = call;
+}
+
 void
 complain (const char *format, ...)
 {
@@ -10,7 +18,11 @@ complain (const char *format, ...)
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  g_printerr ("%s: %s\n", g_get_prgname (), g_strdelimit (text, "\n", ' '));
+  g_strdelimit (text, "\n", ' ');
+  if (instead)
+    instead (text);
+  else
+    g_printerr ("%s: %s\n", g_get_prgname (), text);
   g_free (text);
 }
 
@@ -61,32 +73,46 @@ append_time_left (GString *line, int seconds)
     g_string_append_printf (line, ", %d:%02d left", seconds / 60, seconds % 60);
 }
 
-void
-progress_show (Progress *progress, const char *task, GstClockTime duration, gboolean terminal, gboolean last)
+ProgressNow
+progress_now (Progress *progress, GstClockTime duration)
 {
-  GString *line = g_string_new (NULL);
-  gboolean timed = GST_CLOCK_TIME_IS_VALID (duration);
+  const gboolean timed = GST_CLOCK_TIME_IS_VALID (duration);
+  ProgressNow now = { .percent = -1, .rate = -1, .left = -1 };
   double seconds, film, done;
-  guint64 frames;
 
   g_mutex_lock (&progress->lock);
-  frames = progress->frames;
+  now.frames = progress->frames;
   seconds = (progress->last - progress->first) / 1e6;
   film = GST_CLOCK_TIME_IS_VALID (progress->time) ? (double) progress->time : 0;
   done = film - (GST_CLOCK_TIME_IS_VALID (progress->first_time) ? progress->first_time : 0);
   g_mutex_unlock (&progress->lock);
 
-  g_string_printf (line, "%s%s%" G_GUINT64_FORMAT " frames", task ? task : "", task ? ": " : "", frames);
   if (film > 0 && timed)
-    g_string_append_printf (line, ", %d%%", (int) MIN (100, 100 * film / duration));
+    now.percent = (int) MIN (100, 100 * film / duration);
   if (seconds > 0)
-    g_string_append_printf (line, ", %.1f frames/s", (frames - 1) / seconds);
+    now.rate = (now.frames - 1) / seconds;
   if (seconds > 0 && done > 0 && timed)
-    append_time_left (line, (int) (seconds * MAX (0, duration - film) / done + 0.5));
+    now.left = (int) (seconds * MAX (0, duration - film) / done + 0.5);
+  return now;
+}
+
+void
+progress_show (Progress *progress, const char *task, GstClockTime duration, gboolean terminal, gboolean last)
+{
+  const ProgressNow now = progress_now (progress, duration);
+  GString *line = g_string_new (NULL);
+
+  g_string_printf (line, "%s%s%" G_GUINT64_FORMAT " frames", task ? task : "", task ? ": " : "", now.frames);
+  if (now.percent >= 0)
+    g_string_append_printf (line, ", %d%%", now.percent);
+  if (now.rate >= 0)
+    g_string_append_printf (line, ", %.1f frames/s", now.rate);
+  if (now.left >= 0)
+    append_time_left (line, now.left);
   /* The escape sequence clears what a longer line left behind. */
-  if (frames > 0 && terminal)
+  if (now.frames > 0 && terminal)
     g_printerr ("\r%s\033[K%s", line->str, last ? "\n" : "");
-  else if (frames > 0)
+  else if (now.frames > 0)
     g_printerr ("%s\n", line->str);
   g_string_free (line, TRUE);
 }

@@ -8,6 +8,9 @@
 /* One line on stderr, in the form of printf, after the program's name. */
 void complain (const char *format, ...) G_GNUC_PRINTF (1, 2);
 
+/* Hands each such line, without the program's name, to a function instead. */
+void complain_through (void (*call) (const char *text));
+
 /* The frames that came, counted in the streaming thread. */
 typedef struct
 {
@@ -26,6 +29,17 @@ void progress_add (Progress *progress, GstClockTime begin, GstClockTime end);
 
 /* How many frames came. */
 guint64 progress_frames (Progress *progress);
+
+/* How far a film of this duration, which may be NONE, is. What is not known is below 0. */
+typedef struct
+{
+  guint64 frames;
+  int percent;
+  double rate; /* frames a second */
+  int left;    /* seconds */
+} ProgressNow;
+
+ProgressNow progress_now (Progress *progress, GstClockTime duration);
 
 /*
  * Writes a line with the frames, their rate, and the time that is left of a film of this duration, which may be NONE.

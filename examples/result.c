@@ -11,7 +11,7 @@
 
 #include <glib/gstdio.h>
 
-#include "film.h"
+#include "progress.h"
 
 #define MOST 4 /* results of one program at a time */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "film.h"
+#include "play.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 
 #include "progress.h"
 #include "result.h"
+#include "say.h"
 
 #define SAY_AFTER 10 /* seconds without a frame */
 #define GIVE_UP_AFTER 60
@@ -24,6 +25,7 @@ typedef struct
   gboolean ended;
   Silence silence;
   gboolean refused; /* on_first() said no; for the streaming thread */
+  int all_came;     /* atomic */
 
   Progress progress;
 } Play;
@@ -76,7 +78,7 @@ let_play (GstElement *pipeline, gpointer data)
 }
 
 void
-film_start (GstElement *pipeline)
+play_start (GstElement *pipeline)
 {
   gst_element_call_async (pipeline, let_play, NULL, NULL);
 }
@@ -101,7 +103,7 @@ end_if_stuck (gpointer data)
 }
 
 void
-film_stop (GstElement *pipeline, GstPad *pad)
+play_stop (GstElement *pipeline, GstPad *pad)
 {
   Guard guard = { g_async_queue_new (), pad };
   GThread *thread = g_thread_new ("guard", end_if_stuck, &guard);
@@ -110,6 +112,13 @@ film_stop (GstElement *pipeline, GstPad *pad)
   g_async_queue_push (guard.stopped, pipeline);
   g_thread_join (thread);
   g_async_queue_unref (guard.stopped);
+}
+
+void
+play_fail (GstElement *pipeline, const char *text)
+{
+  gst_element_post_message (pipeline,
+      gst_message_new_application (NULL, gst_structure_new ("failed", "text", G_TYPE_STRING, text, NULL)));
 }
 
 /* --- frames --- */
@@ -152,6 +161,17 @@ may_begin (Play *play, GstPad *pad)
   return FALSE;
 }
 
+/* Behind the last frame of the film an encoder may work for long. */
+static GstPadProbeReturn
+event_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Play *play = data;
+
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_EOS)
+    g_atomic_int_set (&play->all_came, TRUE);
+  return GST_PAD_PROBE_OK;
+}
+
 static GstPadProbeReturn
 frame_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -159,7 +179,7 @@ frame_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   GstBuffer *frame = GST_PAD_PROBE_INFO_BUFFER (info);
   GstClockTime begin, end;
 
-  if (!find_times (pad, frame, &begin, &end)) {
+  if (!find_times (pad, frame, &begin, &end) && (play->film->on_frame || GST_BUFFER_PTS_IS_VALID (frame))) {
     if (!GST_BUFFER_PTS_IS_VALID (frame))
       GST_ELEMENT_ERROR (play->counter, STREAM, FORMAT, ("a frame has no time, so that nothing tells its boxes"),
           (NULL));
@@ -177,6 +197,20 @@ frame_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 
 /* --- progress --- */
 
+/* The same for programs. */
+static void
+say_progress (Progress *progress, GstClockTime duration)
+{
+  const ProgressNow now = progress_now (progress, duration);
+
+  say_begin ("progress");
+  say_number ("frames", now.frames);
+  say_number ("percent", now.percent);
+  say_number ("frames_per_second", now.rate);
+  say_number ("seconds_left", now.left);
+  say_end ("%s", "");
+}
+
 static void
 show_progress (Play *play, gboolean last)
 {
@@ -186,7 +220,10 @@ show_progress (Play *play, gboolean last)
     duration = GST_CLOCK_TIME_NONE;
   else if (last)
     play->progress.time = duration;
-  progress_show (&play->progress, play->film->task, duration, play->terminal, last);
+  if (say_is_json ())
+    say_progress (&play->progress, duration);
+  else
+    progress_show (&play->progress, play->film->task, duration, play->terminal, last);
   play->shown = progress_frames (&play->progress) > 0;
 }
 
@@ -206,7 +243,8 @@ silence_comes (gpointer data)
   Play *play = data;
   guint64 frames = progress_frames (&play->progress);
 
-  if (!silence_tick (&play->silence, play->pad, frames, play->film->file, play->shown && play->terminal))
+  if (!g_atomic_int_get (&play->all_came)
+      && !silence_tick (&play->silence, play->pad, frames, play->film->file, play->shown && play->terminal))
     g_main_loop_quit (play->loop);
   return G_SOURCE_CONTINUE;
 }
@@ -232,6 +270,13 @@ interrupted (gpointer data)
 }
 
 static void
+complain_of_missing (const Film *film)
+{
+  complain ("%s: no decoder is installed for %s; gstreamer1.0-libav and gstreamer1.0-plugins-bad have most", film->file,
+      film->missing);
+}
+
+static void
 failed (Play *play, GstMessage *message)
 {
   const Film *film = play->film;
@@ -240,7 +285,7 @@ failed (Play *play, GstMessage *message)
   gst_message_parse_error (message, &error, NULL);
   end_line (play);
   if (film->missing)
-    complain ("%s: no decoder is installed for %s", film->file, film->missing);
+    complain_of_missing (film);
   else if (play->progress.frames == 0 && error->domain == GST_STREAM_ERROR
       && message->src != GST_OBJECT (play->counter))
     complain ("%s: no video that can be decoded: %s", film->file, error->message);
@@ -250,13 +295,19 @@ failed (Play *play, GstMessage *message)
   g_main_loop_quit (play->loop);
 }
 
-/* decodebin leaves a stream out where its decoder is missing. Sound has to stay, so that is an error. Subtitles go. */
+/* decodebin leaves a stream out where its decoder is missing. parsebin misses decoders, too, but copies need none. */
 static void
-note_missing (Film *film, const GstStructure *structure)
+note_missing (Film *film, GstMessage *message)
 {
+  const GstStructure *structure = gst_message_get_structure (message);
+  const GstElementFactory *factory = GST_IS_ELEMENT (GST_MESSAGE_SRC (message))
+      ? gst_element_get_factory (GST_ELEMENT (GST_MESSAGE_SRC (message)))
+      : NULL;
   GstCaps *caps = NULL;
   const char *name;
 
+  if (factory && !strcmp (GST_OBJECT_NAME (factory), "parsebin"))
+    return;
   if (!gst_structure_get (structure, "detail", GST_TYPE_CAPS, &caps, NULL))
     return;
   name = gst_structure_get_name (gst_caps_get_structure (caps, 0));
@@ -291,22 +342,29 @@ on_message (GstBus *bus, GstMessage *message, gpointer data)
     warn (play, message);
   else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_APPLICATION && gst_structure_has_name (structure, "refused"))
     g_main_loop_quit (play->loop);
-  else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS) {
+  else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_APPLICATION && gst_structure_has_name (structure, "failed")) {
+    end_line (play);
+    if (film->missing)
+      complain_of_missing (film);
+    else
+      complain ("%s: %s", film->file, gst_structure_get_string (structure, "text"));
+    g_main_loop_quit (play->loop);
+  } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS) {
     play->ended = !film->missing && !play->refused;
     if (film->missing)
-      complain ("%s: no decoder is installed for %s", film->file, film->missing);
+      complain_of_missing (film);
     g_main_loop_quit (play->loop);
   } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ELEMENT && gst_structure_has_name (structure, "missing-plugin"))
-    note_missing (film, structure);
+    note_missing (film, message);
   else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ELEMENT && film->on_message)
     film->on_message (structure, film->data);
   return G_SOURCE_CONTINUE;
 }
 
 gboolean
-film_play (Film *film, const char *counter)
+play_film (Film *film, const char *counter)
 {
-  Play play = { .film = film, .terminal = isatty (STDERR_FILENO) };
+  Play play = { .film = film, .terminal = isatty (STDERR_FILENO) && !say_is_json () };
   GstBus *bus = gst_element_get_bus (film->pipeline);
   guint sources[4];
 
@@ -315,18 +373,21 @@ film_play (Film *film, const char *counter)
   play.loop = g_main_loop_new (NULL, FALSE);
   progress_init (&play.progress);
   gst_pad_add_probe (play.pad, GST_PAD_PROBE_TYPE_BUFFER, frame_comes, &play, NULL);
+  gst_pad_add_probe (play.pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, event_comes, &play, NULL);
   sources[0] = g_unix_signal_add (SIGINT, interrupted, &play);
   sources[1] = g_unix_signal_add (SIGTERM, interrupted, &play);
-  sources[2] = g_timeout_add_seconds (play.terminal ? 1 : 5, progress_tick, &play);
+  sources[2] = g_timeout_add_seconds (play.terminal || say_is_json () ? 1 : 5, progress_tick, &play);
   sources[3] = g_timeout_add_seconds (1, silence_comes, &play);
   gst_bus_add_watch (bus, on_message, &play);
 
   /* Where the state cannot be reached, an element says why on the bus. */
-  film_start (film->pipeline);
+  play_start (film->pipeline);
   g_main_loop_run (play.loop);
   if (play.ended)
     show_progress (&play, TRUE);
-  film_stop (film->pipeline, play.pad);
+  if (play.ended && film->on_end)
+    film->on_end (film->data);
+  play_stop (film->pipeline, play.pad);
 
   gst_bus_remove_watch (bus);
   for (guint i = 0; i < G_N_ELEMENTS (sources); i++)

@@ -3,8 +3,8 @@
  * Pipelines of the example programs: starting and stopping a pipeline whose source may give nothing, and playing a film from
  * the first frame to the last one as fast as the machine can, with progress and errors on stderr.
  */
-#ifndef FILM_H
-#define FILM_H
+#ifndef EXAMPLES_PLAY_H
+#define EXAMPLES_PLAY_H
 
 #include <gst/gst.h>
 
@@ -23,6 +23,8 @@ typedef struct
   gboolean (*on_first) (int width, int height, gpointer data);
   /* A frame, and its time in the film. It may be replaced. For the streaming thread; NULL where not wanted. */
   void (*on_frame) (GstBuffer **frame, GstClockTime begin, GstClockTime end, gpointer data);
+  /* The film came to its end, and the pipeline has not stopped; NULL where not wanted. */
+  void (*on_end) (gpointer data);
   /* A message of an element; NULL where not wanted. */
   void (*on_message) (const GstStructure *message, gpointer data);
   gpointer data;
@@ -43,18 +45,21 @@ typedef struct
 gboolean silence_tick (Silence *silence, GstPad *pad, guint64 frames, const char *file, gboolean in_line);
 
 /* Lets a pipeline play. Opening a pipe may take for ever, so a thread does that. Errors come on the bus. */
-void film_start (GstElement *pipeline);
+void play_start (GstElement *pipeline);
+
+/* Ends the film of a pipeline with a line on stderr. May be called in any thread. */
+void play_fail (GstElement *pipeline, const char *text);
 
 /*
  * Stops a pipeline. A source that waits for a pipe never stops: the program then ends after 5 s, without a result. Frames
  * that are worked on behind the pad may take longer.
  */
-void film_stop (GstElement *pipeline, GstPad *pad);
+void play_stop (GstElement *pipeline, GstPad *pad);
 
 /*
  * Plays the pipeline, and counts the frames that come to the named element. TRUE where the pipeline came to the end of
  * the film; otherwise a line on stderr says why not.
  */
-gboolean film_play (Film *film, const char *counter);
+gboolean play_film (Film *film, const char *counter);
 
 #endif

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#define _POSIX_C_SOURCE 200809L /* fseeko() */
+#include "chapters.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <glib/gstdio.h>
+
+#define MOST 255 /* chapters, because chpl counts in a byte */
+#define TICK 100 /* nanoseconds of chpl's unit of time */
+#define LARGEST_MOOV (256u << 20)
+
+typedef struct
+{
+  GstClockTime begin;
+  char *title;
+} Chapter;
+
+struct _Chapters
+{
+  GArray *list; /* Chapter, in the order of their times */
+};
+
+static void
+clear_chapter (gpointer data)
+{
+  g_free (((Chapter *) data)->title);
+}
+
+static Chapters *
+new_chapters (void)
+{
+  Chapters *chapters = g_new0 (Chapters, 1);
+
+  chapters->list = g_array_new (FALSE, TRUE, sizeof (Chapter));
+  g_array_set_clear_func (chapters->list, clear_chapter);
+  return chapters;
+}
+
+void
+chapters_free (Chapters *chapters)
+{
+  g_array_unref (chapters->list);
+  g_free (chapters);
+}
+
+/* The chapters, or NULL where there are none. */
+static Chapters *
+not_empty (Chapters *chapters)
+{
+  if (chapters->list->len == 0)
+    g_clear_pointer (&chapters, chapters_free);
+  return chapters;
+}
+
+guint
+chapters_count (const Chapters *chapters)
+{
+  return chapters->list->len;
+}
+
+/* --- GstToc --- */
+
+static void
+add_entries (Chapters *chapters, GList *entries)
+{
+  for (; entries; entries = entries->next) {
+    GstTocEntry *entry = entries->data;
+    GstTagList *tags = gst_toc_entry_get_tags (entry);
+    Chapter chapter = { 0 };
+    gint64 begin;
+
+    if (gst_toc_entry_get_entry_type (entry) != GST_TOC_ENTRY_TYPE_CHAPTER) {
+      add_entries (chapters, gst_toc_entry_get_sub_entries (entry));
+      continue;
+    }
+    if (!gst_toc_entry_get_start_stop_times (entry, &begin, NULL) || begin < 0)
+      continue;
+    chapter.begin = begin;
+    if (!tags || !gst_tag_list_get_string (tags, GST_TAG_TITLE, &chapter.title))
+      chapter.title = g_strdup ("");
+    g_array_append_val (chapters->list, chapter);
+  }
+}
+
+Chapters *
+chapters_from_toc (const GstToc *toc)
+{
+  Chapters *chapters = new_chapters ();
+
+  add_entries (chapters, gst_toc_get_entries (toc));
+  return not_empty (chapters);
+}
+
+/* A chapter ends where the next one begins, and the last one at an unknown time. */
+GstToc *
+chapters_to_toc (const Chapters *chapters)
+{
+  GstToc *toc = gst_toc_new (GST_TOC_SCOPE_GLOBAL);
+  GstTocEntry *edition = gst_toc_entry_new (GST_TOC_ENTRY_TYPE_EDITION, "1");
+
+  for (guint i = 0; i < chapters->list->len; i++) {
+    const Chapter *chapter = &g_array_index (chapters->list, Chapter, i);
+    char *uid = g_strdup_printf ("%u", i + 1);
+    GstTocEntry *entry = gst_toc_entry_new (GST_TOC_ENTRY_TYPE_CHAPTER, uid);
+    const gint64 end =
+        i + 1 < chapters->list->len ? (gint64) (chapter + 1)->begin : (gint64) (chapter->begin + GST_SECOND);
+
+    gst_toc_entry_set_start_stop_times (entry, chapter->begin, end);
+    gst_toc_entry_set_tags (entry, gst_tag_list_new (GST_TAG_TITLE, *chapter->title ? chapter->title : uid, NULL));
+    gst_toc_entry_append_sub_entry (edition, entry);
+    g_free (uid);
+  }
+  gst_toc_append_entry (toc, edition);
+  return toc;
+}
+
+/* --- the box chpl --- */
+
+typedef struct
+{
+  guint64 begin, size; /* in the file, with the header */
+  guint header;        /* bytes */
+} Place;
+
+/* The box that begins here, if its header is one. */
+static gboolean
+read_place (FILE *file, guint64 begin, guint64 end, guint8 name[4], Place *place)
+{
+  guint8 head[16];
+
+  if (begin + 8 > end || fseeko (file, begin, SEEK_SET) != 0 || fread (head, 1, 8, file) != 8)
+    return FALSE;
+  *place = (Place){ begin, GST_READ_UINT32_BE (head), 8 };
+  memcpy (name, head + 4, 4);
+  if (place->size == 1) {
+    if (fread (head + 8, 1, 8, file) != 8)
+      return FALSE;
+    place->size = GST_READ_UINT64_BE (head + 8);
+    place->header = 16;
+  } else if (place->size == 0)
+    place->size = end - begin;
+  return place->size >= place->header && place->size <= end - begin;
+}
+
+/* Looks for a box among those between begin and end. */
+static gboolean
+find_box (FILE *file, guint64 begin, guint64 end, const char *wanted, Place *place)
+{
+  guint8 name[4];
+
+  for (; read_place (file, begin, end, name, place); begin += place->size)
+    if (!memcmp (name, wanted, 4))
+      return TRUE;
+  return FALSE;
+}
+
+static guint64
+size_of (FILE *file)
+{
+  return fseeko (file, 0, SEEK_END) == 0 ? (guint64) ftello (file) : 0;
+}
+
+/* Version 1 of chpl: version and flags, a reserved word, a count, then for each a time and a text with its length. */
+static void
+parse_chpl (Chapters *chapters, const guint8 *data, gsize size)
+{
+  gsize at = 9;
+  guint count;
+
+  if (size < at || data[0] != 1)
+    return;
+  for (count = data[8]; count > 0 && at + 9 <= size && at + 9 + data[at + 8] <= size; count--) {
+    const char *title = (const char *) data + at + 9;
+    const Chapter chapter = { GST_READ_UINT64_BE (data + at) * TICK, g_strndup (title, data[at + 8]) };
+
+    g_array_append_val (chapters->list, chapter);
+    at += 9 + data[at + 8];
+  }
+}
+
+Chapters *
+chapters_read (const char *name)
+{
+  FILE *file = g_fopen (name, "rb");
+  Chapters *chapters = new_chapters ();
+  Place moov, udta, chpl;
+
+  if (file && find_box (file, 0, size_of (file), "moov", &moov)
+      && find_box (file, moov.begin + moov.header, moov.begin + moov.size, "udta", &udta)
+      && find_box (file, udta.begin + udta.header, udta.begin + udta.size, "chpl", &chpl) && chpl.size < 1 << 17) {
+    guint8 *data = g_malloc (chpl.size);
+
+    if (fseeko (file, chpl.begin + chpl.header, SEEK_SET) == 0
+        && fread (data, 1, chpl.size - chpl.header, file) == chpl.size - chpl.header)
+      parse_chpl (chapters, data, chpl.size - chpl.header);
+    g_free (data);
+  }
+  g_clear_pointer (&file, fclose);
+  return not_empty (chapters);
+}
+
+static void
+append_box (GByteArray *to, const char *name, const GByteArray *content)
+{
+  guint8 head[8];
+
+  GST_WRITE_UINT32_BE (head, content->len + 8);
+  memcpy (head + 4, name, 4);
+  g_byte_array_append (to, head, sizeof head);
+  g_byte_array_append (to, content->data, content->len);
+}
+
+static GByteArray *
+make_chpl (const Chapters *chapters)
+{
+  GByteArray *content = g_byte_array_new ();
+  const guint count = MIN (chapters->list->len, MOST);
+  const guint8 head[9] = { 1, 0, 0, 0, 0, 0, 0, 0, count };
+
+  g_byte_array_append (content, head, sizeof head);
+  for (guint i = 0; i < count; i++) {
+    const Chapter *chapter = &g_array_index (chapters->list, Chapter, i);
+    gsize length = strlen (chapter->title);
+    guint8 time[9];
+
+    /* A title is cut between two characters. */
+    if (length > 255)
+      length = g_utf8_find_prev_char (chapter->title, chapter->title + 256) - chapter->title;
+    GST_WRITE_UINT64_BE (time, chapter->begin / TICK);
+    time[8] = length;
+    g_byte_array_append (content, time, sizeof time);
+    g_byte_array_append (content, (const guint8 *) chapter->title, length);
+  }
+  return content;
+}
+
+/* moov without its header, with chpl in its udta, which is made where there is none. */
+static GByteArray *
+add_chpl (const guint8 *moov, gsize size, const GByteArray *chpl)
+{
+  GByteArray *content = g_byte_array_new (), *udta = g_byte_array_new ();
+
+  for (gsize at = 0; at + 8 <= size;) {
+    const gsize length = GST_READ_UINT32_BE (moov + at);
+
+    if (length < 8 || length > size - at)
+      break;
+    if (!memcmp (moov + at + 4, "udta", 4))
+      g_byte_array_append (udta, moov + at + 8, length - 8);
+    else
+      g_byte_array_append (content, moov + at, length);
+    at += length;
+  }
+  append_box (udta, "chpl", chpl);
+  append_box (content, "udta", udta);
+  g_byte_array_unref (udta);
+  return content;
+}
+
+/* Reads bytes of a file; to be freed, or NULL. */
+static guint8 *
+read_part (FILE *file, guint64 begin, gsize size)
+{
+  guint8 *data = g_malloc (size + 1);
+
+  if (fseeko (file, begin, SEEK_SET) == 0 && fread (data, 1, size, file) == size)
+    return data;
+  g_free (data);
+  return NULL;
+}
+
+/* moov holds the places of all frames, so that it may grow only where no frames follow. */
+static gboolean
+may_grow (FILE *file, const Place *moov, guint64 size)
+{
+  Place place;
+
+  return size - moov->begin < LARGEST_MOOV && !find_box (file, moov->begin + moov->size, size, "mdat", &place)
+      && !find_box (file, moov->begin + moov->size, size, "moof", &place);
+}
+
+gboolean
+chapters_write (const Chapters *chapters, const char *name, GError **error)
+{
+  FILE *file = g_fopen (name, "r+b");
+  const guint64 size = file ? size_of (file) : 0;
+  guint8 *old = NULL;
+  gboolean ok = FALSE;
+  Place moov;
+
+  /* The box and what lies behind it. */
+  if (file && find_box (file, 0, size, "moov", &moov) && may_grow (file, &moov, size))
+    old = read_part (file, moov.begin, size - moov.begin);
+  if (old) {
+    GByteArray *chpl = make_chpl (chapters), *box = g_byte_array_new ();
+    GByteArray *content = add_chpl (old + moov.header, moov.size - moov.header, chpl);
+
+    append_box (box, "moov", content);
+    g_byte_array_append (box, old + moov.size, size - moov.begin - moov.size);
+    ok = fseeko (file, moov.begin, SEEK_SET) == 0 && fwrite (box->data, 1, box->len, file) == box->len;
+    g_byte_array_unref (content);
+    g_byte_array_unref (box);
+    g_byte_array_unref (chpl);
+    g_free (old);
+  }
+  if (file)
+    ok = fclose (file) == 0 && ok;
+  if (!ok)
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE,
+        "the chapters could not be written; is the disk full?");
+  return ok;
+}

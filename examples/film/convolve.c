@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "convolve.h"
+
+#include <string.h>
+
+#include <gst/gst.h>
+
+#include "chapters.h"
+#include "compared.h"
+#include "container.h"
+#include "cover.h"
+#include "keyframes.h"
+#include "play.h"
+#include "properties.h"
+#include "result.h"
+#include "say.h"
+#include "streams.h"
+
+typedef struct
+{
+  const Options *options;
+  const Container *container;
+  Result film, picture;
+  Streams *streams;
+  GstElement *convolve;
+  char *variant;
+  Cover *cover;       /* NULL without boxes */
+  Compared *compared; /* NULL without a picture */
+} Run;
+
+static gboolean
+complain_of (const Run *run, GError *error)
+{
+  complain ("%s: %s", run->options->input, error->message);
+  g_error_free (error);
+  return FALSE;
+}
+
+static gboolean
+first_comes (int width, int height, gpointer data)
+{
+  Run *run = data;
+
+  return !run->cover || cover_fits (run->cover, width, height);
+}
+
+static void
+frame_comes (GstBuffer **frame, GstClockTime begin, GstClockTime end, gpointer data)
+{
+  Run *run = data;
+
+  cover_frame (run->cover, frame, begin, end);
+}
+
+static gboolean
+set_properties (Run *run)
+{
+  GError *error = NULL;
+
+  if (!keyframes_check (run->options->keyframes, run->convolve, &error))
+    return complain_of (run, error);
+  if (run->options->boxes) {
+    run->cover = cover_new (run->options, run->convolve);
+    return run->cover != NULL;
+  }
+  for (char **property = run->options->properties; *property; property++)
+    if (!set_property (run->convolve, *property))
+      return FALSE;
+  return TRUE;
+}
+
+/* The pipeline, or NULL with a line. */
+static GstElement *
+make_pipeline (Run *run)
+{
+  GstElement *pipeline = gst_pipeline_new (NULL);
+  GstElement *source = gst_element_factory_make ("filesrc", NULL), *sink = gst_element_factory_make ("filesink", NULL);
+  GError *error = NULL;
+
+  g_object_set (source, "location", run->options->input, NULL);
+  g_object_set (sink, "location", run->film.part, NULL);
+  gst_bin_add_many (GST_BIN (pipeline), source, sink, NULL);
+  run->streams =
+      streams_new (pipeline, source, sink, run->options, run->container, chapters_read (run->options->input), &error);
+  if (run->streams)
+    return pipeline;
+  complain_of (run, error);
+  gst_object_unref (pipeline);
+  return NULL;
+}
+
+/* The element forgets its variant when it stops. */
+static void
+end_comes (gpointer data)
+{
+  Run *run = data;
+
+  g_object_get (run->convolve, "active-variant", &run->variant, NULL);
+}
+
+static void
+say_film (const Run *run, guint64 frames)
+{
+  say_begin ("film");
+  say_text ("input", run->options->input);
+  say_text ("output", run->options->output);
+  say_text ("variant", run->variant);
+  say_number ("frames", frames);
+  say_end ("film: %s: %" G_GUINT64_FORMAT " frames, variant %s", run->options->output, frames,
+      run->variant ? run->variant : "none");
+}
+
+/* Chapters go into a file that is complete but for them. */
+static gboolean
+write_chapters (Run *run)
+{
+  Chapters *chapters = streams_chapters (run->streams);
+  GError *error = NULL;
+
+  if (!chapters)
+    return TRUE;
+  if (run->container->iso && !chapters_write (chapters, run->film.part, &error))
+    return complain_of (run, error);
+  return TRUE;
+}
+
+static void
+say_chapters (const Chapters *chapters)
+{
+  if (!chapters)
+    return;
+  say_begin ("stream");
+  say_text ("kind", "chapters");
+  say_number ("count", chapters_count (chapters));
+  say_end ("stream: %u chapters: kept", chapters_count (chapters));
+}
+
+static gboolean
+write_compared (Run *run)
+{
+  if (!run->compared)
+    return TRUE;
+  if (!compared_write (run->compared, run->picture.part))
+    return FALSE;
+  return result_keep (&run->picture);
+}
+
+/* Gives the complete film its name, and says what became of its parts. */
+static gboolean
+finish (Run *run, guint64 frames)
+{
+  if (run->cover && !cover_is_whole (run->cover))
+    return FALSE;
+  if (!write_chapters (run) || !write_compared (run) || !result_keep (&run->film))
+    return FALSE;
+  streams_say (run->streams);
+  say_chapters (streams_chapters (run->streams));
+  say_film (run, frames);
+  if (run->cover)
+    cover_say (run->cover, frames);
+  return TRUE;
+}
+
+static gboolean
+play (Run *run)
+{
+  Film film = { .file = run->options->input,
+    .task = run->options->boxes ? "covering" : NULL,
+    /* Frames without a box are told of at the end, and a film may begin with them. */
+    .told = run->options->boxes ? "apply-to: nothing is changed" : NULL,
+    .on_first = first_comes,
+    .on_end = end_comes,
+    .on_frame = run->options->boxes ? frame_comes : NULL,
+    .data = run };
+  gboolean ok;
+
+  film.pipeline = make_pipeline (run);
+  if (!film.pipeline)
+    return FALSE;
+  run->convolve = gst_object_ref (streams_convolve (run->streams));
+  if (run->options->picture)
+    run->compared = compared_new (run->convolve);
+  ok = set_properties (run) && play_film (&film, "convolve") && finish (run, film.frames);
+  gst_element_set_state (film.pipeline, GST_STATE_NULL);
+  g_clear_pointer (&run->compared, compared_free);
+  g_clear_pointer (&run->cover, cover_free);
+  gst_object_unref (run->convolve);
+  streams_free (run->streams);
+  gst_object_unref (film.pipeline);
+  g_free (film.missing);
+  g_free (run->variant);
+  return ok;
+}
+
+/* No output may be a file that is read. */
+static gboolean
+begin_results (Run *run)
+{
+  const Options *options = run->options;
+  const guint n = g_strv_length (options->properties);
+  char **files = g_new0 (char *, n + 2);
+  gboolean ok;
+
+  for (guint i = 0; i < n; i++)
+    files[i] = g_strdup (options->properties[i]);
+  files[n] = g_strdup_printf ("--boxes=%s", options->boxes ? options->boxes : "");
+  ok = result_begin (&run->film, options->output, options->input, files)
+      && (!options->picture || result_begin (&run->picture, options->picture, options->input, files));
+  g_strfreev (files);
+  return ok;
+}
+
+gboolean
+convolve_film (const Options *options)
+{
+  Run run = { .options = options };
+  gboolean ok;
+
+  run.container = options->container ? container_named (options->container) : container_of (options->output);
+  ok = begin_results (&run) && play (&run);
+  result_drop (&run.film);
+  result_drop (&run.picture);
+  return ok;
+}

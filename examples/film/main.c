@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A film in, the same film out, with its picture convolved:
+ *
+ *   cudaconvolve-film IN OUT [PROPERTY=VALUE...]
+ *
+ * README.md describes the options.
+ */
+#include <locale.h>
+#include <string.h>
+
+#include <gst/gst.h>
+#include <gst/pbutils/pbutils.h>
+
+#include "container.h"
+#include "convolve.h"
+#include "encoder.h"
+#include "progress.h"
+#include "say.h"
+
+static gboolean
+check_arguments (const Options *options)
+{
+  char *names = container_names (), *codecs = encoder_codecs ();
+  gboolean ok = FALSE;
+
+  if (options->container && !container_named (options->container))
+    complain ("--container=%s: the containers are %s", options->container, names);
+  else if (!options->container && !container_of (options->output))
+    complain ("%s: the name of the output has to end in one of %s", options->output, names);
+  else if (options->codec && !encoder_is_codec (options->codec))
+    complain ("--codec=%s: the codecs are %s", options->codec, codecs);
+  else if (options->quality < 0 || options->quality > 100)
+    complain ("--quality=%d: write 0 to 100", options->quality);
+  else if (options->effect && !options->boxes)
+    complain ("--effect belongs to --boxes");
+  else if (!g_file_test (options->input, G_FILE_TEST_EXISTS))
+    complain ("%s: no such file", options->input);
+  else if (g_file_test (options->input, G_FILE_TEST_IS_DIR))
+    complain ("%s: is a folder; give the name of a film", options->input);
+  else
+    ok = TRUE;
+  g_free (names);
+  g_free (codecs);
+  return ok;
+}
+
+int
+main (int argc, char **argv)
+{
+  Options options = { .quality = USUAL_QUALITY };
+  gboolean json = FALSE, ok;
+  const GOptionEntry entries[] = {
+    { "boxes", 0, 0, G_OPTION_ARG_FILENAME, &options.boxes, "cover the boxes of a JSON file", "FILE.json" },
+    { "effect", 0, 0, G_OPTION_ARG_STRING, &options.effect, "how: pixelate (the default), noise, blur or fill",
+        "NAME" },
+    { "keyframes", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.keyframes,
+        "change a property by the film's time in seconds or per cent", "PROPERTY=TIME:VALUE,..." },
+    { "codec", 0, 0, G_OPTION_ARG_STRING, &options.codec, "h264, h265, av1, vp9, vp8, ffv1 or prores", "NAME" },
+    { "quality", 0, 0, G_OPTION_ARG_INT, &options.quality, "0 to 100, 75 by default; 100 has no visible loss",
+        "NUMBER" },
+    { "container", 0, 0, G_OPTION_ARG_STRING, &options.container, "mp4, mov, mkv or webm, whatever the name ends in",
+        "NAME" },
+    { "picture", 0, 0, G_OPTION_ARG_FILENAME, &options.picture, "write the middle frame before and after", "FILE.png" },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &json, "write JSON lines, for programs", NULL },
+    { 0 },
+  };
+  GOptionContext *context = g_option_context_new ("IN OUT [PROPERTY=VALUE...]");
+  GError *error = NULL;
+
+  setlocale (LC_CTYPE, "");
+  g_option_context_set_summary (context, "Convolves the picture of a film and keeps everything else.");
+  g_option_context_add_main_entries (context, entries, NULL);
+  g_option_context_add_group (context, gst_init_get_option_group ());
+  ok = g_option_context_parse (context, &argc, &argv, &error);
+  if (json)
+    say_in_json ();
+  if (ok && argc < 3)
+    g_set_error_literal (&error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+        "a film and the name of the film to write are needed; see --help");
+  g_option_context_free (context);
+  if (error) {
+    complain ("%s", error->message);
+    return 1;
+  }
+  gst_pb_utils_init ();
+  options.input = argv[1];
+  options.output = argv[2];
+  options.properties = argv + 3;
+  ok = check_arguments (&options) && convolve_film (&options);
+  g_free (options.boxes);
+  g_free (options.effect);
+  g_strfreev (options.keyframes);
+  g_free (options.codec);
+  g_free (options.container);
+  g_free (options.picture);
+  return ok ? 0 : 1;
+}

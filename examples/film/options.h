@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the user wants, as the command line says it. */
+#ifndef EXAMPLES_OPTIONS_H
+#define EXAMPLES_OPTIONS_H
+
+#include <glib.h>
+
+typedef struct
+{
+  const char *input, *output;
+  char **properties; /* NAME=VALUE, ends with NULL */
+
+  char *boxes;      /* a JSON file, or NULL */
+  char *cover;      /* what a detector is to find, or NULL */
+  char *detector;   /* its model, or NULL */
+  char *save;       /* where the boxes that were found are written, or NULL */
+  char *effect;     /* for boxes, or NULL */
+  char **keyframes; /* PROPERTY=TIME:VALUE,... or NULL */
+  char *codec, *container;
+  char *picture; /* of a frame before and after, or NULL */
+  int quality;   /* 0 to 100 */
+} Options;
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The streams of a film on their way from one file into another one. The first video is decoded, goes through cudaconvolve
+ * and is encoded. All other streams are copied as they are where the new file holds such streams. Sound that it does not
+ * hold is encoded anew.
+ */
+#ifndef EXAMPLES_STREAMS_H
+#define EXAMPLES_STREAMS_H
+
+#include <gst/gst.h>
+
+#include "chapters.h"
+#include "container.h"
+#include "options.h"
+
+typedef struct _Streams Streams;
+
+/*
+ * Puts cudaconvolve, named convolve, and the muxer into a pipeline, which writes into the sink. source gives the bytes of
+ * the film. chapters are those of the input, which are taken over, or NULL. NULL with error where an element is missing.
+ */
+Streams *streams_new (GstElement *pipeline, GstElement *source, GstElement *sink, const Options *options,
+    const Container *container, Chapters *chapters, GError **error);
+void streams_free (Streams *streams);
+
+/* cudaconvolve, which the streams own. */
+GstElement *streams_convolve (const Streams *streams);
+
+/* The caps that go into the encoder, or NULL; and the chapters that came with the streams. */
+Chapters *streams_chapters (const Streams *streams);
+
+/* Says a line for each stream: what became of it. */
+void streams_say (const Streams *streams);
+
+#endif
