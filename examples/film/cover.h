@@ -13,8 +13,8 @@
 typedef struct _Cover Cover;
 
 /*
- * For the options of a film, whose boxes are read, and the element, whose properties are set: those of the effect, and of the user's those
- * that cannot leave a box readable. NULL with a line where something is wrong.
+ * For the options of a film, whose boxes are read, and the element, whose properties are set: those of the effect, and
+ * of the user's those that cannot leave a box readable. NULL with a line where something is wrong.
  */
 Cover *cover_new (const Options *options, GstElement *convolve);
 void cover_free (Cover *cover);

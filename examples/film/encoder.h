@@ -35,7 +35,7 @@ const Encoder *encoder_choose (const Container *container, const char *codec, co
 /* A bin from raw frames of these caps to the muxer; lost tells what the encoder cannot hold, or is NULL. */
 GstElement *encoder_make (const Encoder *encoder, const GstCaps *caps, int quality, const char **lost, GError **error);
 
-/* The description of a bin that encodes sound for this container, and the codec's title; to be freed. NULL where no encoder is there. */
+/* The description of a bin that encodes sound for this container; to be freed. NULL where no encoder is there. */
 char *encoder_for_sound (const Container *container, const char **title);
 
 /* Calls back for each row of the table, for a list of what is there. */

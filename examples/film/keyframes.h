@@ -6,8 +6,9 @@
 #include <gst/gst.h>
 
 /*
- * Whether each of these texts is PROPERTY=TIME:VALUE,... with a property of the element that can be controlled, times that ascend, in
- * seconds or in per cent of the film, and values in the property's range. FALSE with error. NULL is no text.
+ * Whether each of these texts is PROPERTY=TIME:VALUE,... with a property of the element that can be controlled, times
+ * that ascend, in seconds or in per cent of the film, and values in the property's range. FALSE with error. NULL is no
+ * text.
  */
 gboolean keyframes_check (char *const *texts, GstElement *element, GError **error);
 

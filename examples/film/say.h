@@ -13,8 +13,8 @@ gboolean say_is_json (void);
 void say_on_stderr (void);
 
 /*
- * Begins a line about an event, adds its values, and ends it. The text is what people read; the others are for programs alone. A value
- * of NULL, or a number below 0, is left out.
+ * Begins a line about an event, adds its values, and ends it. The text is what people read; the values are for programs
+ * alone. A value of NULL, or a number below 0, is left out.
  */
 void say_begin (const char *event);
 void say_text (const char *name, const char *value);
