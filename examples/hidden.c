@@ -464,6 +464,11 @@ judge_component (View *view, const Json *effect, guint component)
 {
   const char *name = json_text (json_member (effect, "effect"));
 
+  if (json_number (json_member (effect, "opacity"), 1) < 1) {
+    view->at[0] = view->part.left;
+    view->at[1] = view->part.top;
+    return BARE; /* the picture shows through */
+  }
   if (!g_strcmp0 (json_text (json_member (effect, "shape")), "matte"))
     return UNJUDGED; /* the record does not have the weights */
   if (!g_strcmp0 (name, "fill"))

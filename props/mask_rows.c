@@ -114,6 +114,10 @@ static const Row rows[] = {
       .blurb =
           "Colour of the effect fill, as 0xAARRGGBB; AA counts where components has a. A GstARGBControlBinding goes "
           "from colour to colour" },
+  { "region-opacity", "Region opacity", "0.3", DOUBLE_AT (region.opacity), .target = REGION, .flags = CONTROLLABLE,
+      .most = 1, .standard = 1,
+      .blurb = "Share of the effect in the result, in steps of 1/256 (1 = the effect alone). Below 1 the picture shows "
+               "through, so that nothing is hidden" },
   { "region-epsilon", "Region epsilon", "0.3", DOUBLE_AT (region.epsilon), .target = NOISE, .flags = CONTROLLABLE,
       .least = CONVOLVE_LEAST_EPSILON, .most = CONVOLVE_MAX_EPSILON, .standard = 0.5,
       .blurb =

@@ -122,6 +122,10 @@ add_weak (const ConvolveProperties *properties, GPtrArray *sentences)
   ConvolveRegionEffect effect = convolve_region_settings_effect (region);
   gboolean is_box = g_strcmp0 (properties->mask.mask, "box") == 0;
 
+  if (region->opacity < 1)
+    g_ptr_array_add (sentences,
+        g_strdup ("region-opacity: below 1 the picture shows through every effect, so that nothing is hidden; "
+                  "region-opacity=1 shows the effect alone"));
   if (effect == CONVOLVE_REGION_EFFECT_MASK && region->strength >= 0
       && region->strength < (is_box ? WEAK_BOX : WEAK_GAUSSIAN))
     g_ptr_array_add (sentences,

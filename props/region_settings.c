@@ -168,6 +168,12 @@ convolve_region_effect_has_blocks (ConvolveRegionEffect effect)
   return effect == CONVOLVE_REGION_EFFECT_PIXELATE || effect == CONVOLVE_REGION_EFFECT_NOISE_PIXELATE;
 }
 
+guint
+convolve_region_settings_transparency (const ConvolveRegionSettings *settings)
+{
+  return settings->opacity < 1 ? CONVOLVE_WHOLE_WEIGHT - lrint (settings->opacity * CONVOLVE_WHOLE_WEIGHT) : 0;
+}
+
 gboolean
 convolve_region_settings_check (const ConvolveRegionSettings *settings, const ConvolveSettings *mask, GError **error)
 {

@@ -64,6 +64,7 @@ typedef struct
   gdouble epsilon;   /* CONVOLVE_LEAST_EPSILON..CONVOLVE_MAX_EPSILON, of the noise of blocks */
   guint seed;        /* of the noise of blocks; 0 for a secret key */
   guint color;       /* 0xAARRGGBB */
+  gdouble opacity;   /* 0..1 */
   guint64 hold;      /* nanoseconds */
   guint64 lookahead; /* nanoseconds, 0..CONVOLVE_MAX_LOOKAHEAD */
   ConvolveRegionFallback fallback;
@@ -86,6 +87,9 @@ void convolve_region_settings_clear (ConvolveRegionSettings *settings);
  * strength asks for the blur, so that auto is the mask where there is one. Outside of regions auto is the mask.
  */
 ConvolveRegionEffect convolve_region_settings_effect (const ConvolveRegionSettings *settings);
+
+/* The opacity as the transparency of an area: 0..CONVOLVE_WHOLE_WEIGHT. */
+guint convolve_region_settings_transparency (const ConvolveRegionSettings *settings);
 
 /* Whether the effect makes blocks of a box. */
 gboolean convolve_region_effect_has_blocks (ConvolveRegionEffect effect);

@@ -527,6 +527,15 @@
  */
 
 /**
+ * GstCudaConvolve:region-opacity:
+ *
+ * Share of the effect in the result, in steps of 1/256 (1 = the effect alone). Below 1 the picture shows through, so
+ * that nothing is hidden.
+ *
+ * Since: 0.3
+ */
+
+/**
  * GstCudaConvolve:region-seed:
  *
  * Seed of the noise of noise-pixelate, for tests: who knows the seed can take the noise away (0 = a secret key from

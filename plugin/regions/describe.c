@@ -86,6 +86,7 @@ gst_cuda_convolve_regions_describe (const GstCudaConvolveRegions *regions, const
 {
   const GstCudaConvolvePatches *patches = &regions->patches;
   ConvolveRegionEffect effect = regions->properties->region.effect;
+  gdouble opacity = 1 - convolve_region_settings_transparency (&regions->properties->region) / 256.0;
   gint fill[GST_VIDEO_MAX_COMPONENTS];
 
   if (regions->whole)
@@ -93,9 +94,13 @@ gst_cuda_convolve_regions_describe (const GstCudaConvolveRegions *regions, const
   find_fill (regions, fill);
   for (guint i = 0; i < patches->patches->len; i++) {
     const GstCudaConvolvePatch *patch = &g_array_index (patches->patches, GstCudaConvolvePatch, i);
-    GstCudaConvolveRecordEffect done = { convolve_enum_nick (CONVOLVE_TYPE_REGION_EFFECT, effect), patch->x, patch->y,
-      patch->block, patch->strength >= 0 ? gst_cuda_convolve_strength_sigma (patch->strength) : -1,
-      effect == CONVOLVE_REGION_EFFECT_FILL ? fill : NULL };
+    GstCudaConvolveRecordEffect done = { .name = convolve_enum_nick (CONVOLVE_TYPE_REGION_EFFECT, effect),
+      .x = patch->x,
+      .y = patch->y,
+      .block = patch->block,
+      .sigma = patch->strength >= 0 ? gst_cuda_convolve_strength_sigma (patch->strength) : -1,
+      .opacity = opacity,
+      .fill = effect == CONVOLVE_REGION_EFFECT_FILL ? fill : NULL };
 
     if (patches->outside)
       gst_cuda_convolve_record_set_outside (record, &done);

@@ -285,6 +285,7 @@ gst_cuda_convolve_blend_patch (GstCudaConvolveRegions *regions, const GstCudaCon
     .shape = patch->shape,
     .feather = regions->patches.feather,
     .outside = regions->patches.outside,
+    .transparency = convolve_region_settings_transparency (&regions->properties->region),
     .x_step = group->x_step,
     .y_step = group->y_step,
     .extras = patch->has_polygons || patch->mattes ? &extras : NULL,

@@ -353,11 +353,12 @@ append_patches (GstCudaConvolvePatches *patches, GArray *candidates)
 
 /* --- all boxes --- */
 
-/* Whether the effect is a blur of no strength, so that there is nothing to compute. */
+/* Whether the effect is a blur of no strength, or cannot be seen, so that there is nothing to compute. */
 static gboolean
 changes_nothing (const ConvolveRegionSettings *settings)
 {
-  return settings->effect == CONVOLVE_REGION_EFFECT_MASK && settings->strength == 0;
+  return (settings->effect == CONVOLVE_REGION_EFFECT_MASK && settings->strength == 0)
+      || convolve_region_settings_transparency (settings) == CONVOLVE_WHOLE_WEIGHT;
 }
 
 /* Whether two boxes that follow each other are parts of one region. */

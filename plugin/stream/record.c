@@ -440,6 +440,10 @@ append_effect (GString *text, const GstCudaConvolveRecordEffect *effect)
     g_string_append (text, ",\"sigma\":");
     convolve_json_append_double (text, effect->sigma);
   }
+  if (effect->opacity < 1) {
+    g_string_append (text, ",\"opacity\":");
+    convolve_json_append_double (text, effect->opacity);
+  }
   for (guint i = 0; effect->fill && i < GST_VIDEO_MAX_COMPONENTS; i++)
     g_string_append_printf (text, "%s%d", i == 0 ? ",\"fill\":[" : ",", effect->fill[i]);
   if (effect->fill)

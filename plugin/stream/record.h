@@ -59,6 +59,7 @@ typedef struct
   const gchar *name;
   gint x, y, block; /* a corner of a block and the side of all, in luma pixels; 0 where there are none */
   gdouble sigma;    /* of a blur that follows from the region, in luma pixels; -1 for another effect */
+  gdouble opacity;  /* the effect's share in the result, 0..1 */
   const gint *fill; /* code values, one for each component, and -1 for one that is not filled; or NULL */
 } GstCudaConvolveRecordEffect;
 

@@ -115,6 +115,7 @@ static const Expected mask_rows[] = {
   { "region-strength", "-1", "0.5", TRUE },
   { "region-blocks", "3", "1", TRUE },
   { "region-color", "0xff000000", "1", TRUE },
+  { "region-opacity", "1", "0.5", TRUE },
   { "region-epsilon", "0.5", "2", TRUE },
   { "region-seed", "0", "1", FALSE },
   { "region-hold", "500000000", "1", FALSE },

@@ -316,6 +316,9 @@ GST_START_TEST (effects)
   } rows[] = {
     { "apply-to=regions region-effect=fill region-color=0xffffffff regions=0,0,8,8",
         "\"effect\":\"fill\",\"fill\":[235,128,128,-1]" },
+    { "apply-to=regions region-effect=fill region-color=0xffffffff region-opacity=0.25 regions=0,0,8,8",
+        "\"effect\":\"fill\",\"opacity\":0.25,\"fill\":[235,128,128,-1]" },
+    { "apply-to=regions region-effect=fill region-opacity=0 regions=0,0,8,8", "\"regions\":[]" },
     { "apply-to=regions region-effect=fill components=y regions=0,0,8,8 region-shape=ellipse",
         "\"fill\":[16,-1,-1,-1],\"shape\":\"ellipse\",\"boxes\":[[0,0,8,8]]" },
     { "apply-to=regions region-strength=0.2 regions=-10,-10,50,60", "\"effect\":\"mask\",\"sigma\":11.3137" },

@@ -642,6 +642,106 @@ GST_START_TEST (fill)
 }
 GST_END_TEST;
 
+/* --- opacity --- */
+
+/* A share of an effect in 1/256, over what was there before. */
+static gint
+mix (gint before, gint effect, gint share)
+{
+  return floor (before + (effect - before) * share / 256.0 + 0.5);
+}
+
+/* What every effect shows alone is mixed with the picture; components are those of the frames alone and under the effect. */
+GST_START_TEST (opacity)
+{
+  static const gchar *const formats[] = { "I420", "NV12", "RGBA", "P010_10LE", "YUY2", "GRAY8", "I420_10LE", "BGR" };
+  static const gchar *const effects[] = { "region-effect=fill region-color=0xff30d060", "region-effect=pixelate",
+    "region-effect=noise-pixelate region-seed=3", "region-effect=mask " MASK, "region-strength=0.2",
+    "region-effect=fill region-shape=ellipse components=y+u+v+r+g+b+a" };
+  static const gdouble opacities[] = { 0, 0.001, 0.25, 0.5, 0.777, 0.999, 1 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats) * G_N_ELEMENTS (effects) * 4; i++) {
+    const gchar *effect = effects[i / G_N_ELEMENTS (formats) % G_N_ELEMENTS (effects)];
+    gdouble opacity = opacities[i % G_N_ELEMENTS (opacities)];
+    gint share = floor (opacity * 256 + 0.5);
+    GstVideoInfo info = info_of (formats[i % G_N_ELEMENTS (formats)], 90, 70);
+    gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
+    Component before[4], expected[4];
+    GstBuffer *out[2];
+
+    if (i % 3 == 0)
+      gst_video_info_set_interlaced_format (&info, GST_VIDEO_INFO_FORMAT (&info), GST_VIDEO_INTERLACE_MODE_INTERLEAVED,
+          90, 70);
+    g_autoptr (GstBuffer) in = frame_new (&info, FRAME_PLAIN, seed + i);
+
+    g_ascii_formatd (digits, sizeof digits, "%g", opacity);
+    g_autofree gchar *line = g_strdup_printf ("cudaconvolve regions=\"3,5,40,30;50,20,60,33\" apply-to=%s %s",
+        i % 5 == 0 ? "outside-regions" : "regions", effect);
+    g_autofree gchar *translucent = g_strdup_printf ("%s region-opacity=%s", line, digits);
+
+    for (guint k = 0; k < 2; k++) {
+      GstHarness *harness = harness_new_for (k == 0 ? line : translucent, &info);
+
+      out[k] = push_frame (harness, in, i % 2 && share > 0);
+      gst_harness_teardown (harness);
+    }
+    frame_read (&info, in, before);
+    frame_read (&info, out[0], expected);
+    for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS (&info); c++)
+      for (gint n = 0; n < before[c].width * before[c].height; n++)
+        expected[c].samples[n] = mix (before[c].samples[n], expected[c].samples[n], share);
+    compare_components (&info, expected, out[1], translucent);
+    frame_clear (before);
+    frame_clear (expected);
+    gst_buffer_unref (out[0]);
+    gst_buffer_unref (out[1]);
+  }
+}
+GST_END_TEST;
+
+/* The feather fades from the share that the box has. */
+GST_START_TEST (opacity_of_feathers)
+{
+  static const gchar *const formats[] = { "GRAY8", "I420", "RGBA", "P010_10LE" };
+  const ConvolveRect box = { 20, 15, 30, 24 };
+
+  for (guint i = 0; i < 4 * G_N_ELEMENTS (formats); i++) {
+    GstVideoInfo info = info_of (formats[i % G_N_ELEMENTS (formats)], 90, 70);
+    gint share = 1 + 255 * i / (4 * G_N_ELEMENTS (formats));
+    ConvolveShape shape = i / 4 % 2 ? CONVOLVE_SHAPE_ELLIPSE : CONVOLVE_SHAPE_RECTANGLE;
+    g_autoptr (GstBuffer) in = frame_new (&info, FRAME_PADDED, seed + i), out = NULL;
+    g_autoptr (GstBuffer) whole =
+        convolve_whole ("apply-to=regions regions=0,0,100%,100% region-effect=fill", &info, in);
+    gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
+    Component expected[4], effect[4];
+
+    g_ascii_dtostr (digits, sizeof digits, share / 256.0);
+    g_autofree gchar *line =
+        g_strdup_printf (FILL "regions=20,15,30,24 region-feather=9 region-shape=%s region-opacity=%s",
+            shape == CONVOLVE_SHAPE_ELLIPSE ? "ellipse" : "rectangle", digits);
+    GstHarness *harness = harness_new_for (line, &info);
+
+    out = push_frame (harness, in, FALSE);
+    frame_read (&info, in, expected);
+    frame_read (&info, whole, effect);
+    for (guint c = 0; c < MIN (3, GST_VIDEO_INFO_N_COMPONENTS (&info)); c++) {
+      ConvolveArea area = area_of (&info, c, &box, 1, shape, 9, FALSE);
+
+      for (gint n = 0; n < expected[c].width * expected[c].height; n++) {
+        gint weight = convolve_area_weight (&area, n % expected[c].width, n / expected[c].width);
+
+        expected[c].samples[n] =
+            mix (expected[c].samples[n], effect[c].samples[n], (gint) floor (weight * share / 256.0 + 0.5));
+      }
+    }
+    compare_components (&info, expected, out, line);
+    frame_clear (expected);
+    frame_clear (effect);
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
 TCase *
 region_effects (void)
 {
@@ -660,5 +760,7 @@ region_effects (void)
   tcase_add_test (tc, defaults);
   tcase_add_test (tc, defaults_follow);
   tcase_add_test (tc, fill);
+  tcase_add_test (tc, opacity);
+  tcase_add_test (tc, opacity_of_feathers);
   return tc;
 }

@@ -71,6 +71,9 @@ GST_START_TEST (settings_are_told)
     { "apply-to=regions regions=1,1,8,8 region-effect=noise-pixelate region-epsilon=1.5",
         "region-epsilon: |tests/results/undo.md" },
     { "apply-to=regions regions=1,1,8,8 region-effect=noise-pixelate region-epsilon=1", NULL },
+    { "apply-to=regions regions=1,1,8,8 region-opacity=0.9", "region-opacity: below 1|shows through|region-opacity=1" },
+    { "apply-to=outside-regions regions=1,1,8,8 region-opacity=0.9", "region-opacity: below 1|shows through" },
+    { "apply-to=regions regions=1,1,8,8 region-opacity=1", NULL },
     { "apply-to=regions regions=1,1,8,8", NULL },
     { "apply-to=outside-regions regions=1,1,8,8", NULL },
   };
