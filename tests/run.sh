@@ -35,8 +35,8 @@ for argument in "$@"; do
 done
 
 . "$top/tests/prepare.sh"
-# With ccache, what was compiled before is not compiled again.
-useful=ccache
+# With ccache, what was compiled before is not compiled again. The Python module is checked with NumPy.
+useful="ccache python3-numpy python3-venv"
 cd "$top"
 mkdir -p out
 

@@ -112,6 +112,42 @@ END
     ninja -C build-install uninstall && [ ! -e "$prefix/lib" ] && [ ! -e "$prefix/include" ]
 }
 
+# The wheel in a virtual environment: the module keeps its promises, GStreamer finds the plugin through it, and packing again
+# gives the same bytes.
+install_wheel () {
+  python=
+  for candidate in python3 /usr/bin/python3; do
+    "$candidate" -c 'import ensurepip, numpy, venv' 2>/dev/null && python=$candidate && break
+  done
+  [ -n "$python" ] || { echo "there is no Python with numpy and venv: python3-numpy and python3-venv have them"; return 77; }
+  rm -rf out/install
+  mkdir -p out/install
+  sh examples/packaging/wheel.sh --build "$top/build-install" --output out/install/dist &&
+    SOURCE_DATE_EPOCH=1000000000 python3 examples/packaging/wheel.py build-install/staged 0 out/install/one &&
+    SOURCE_DATE_EPOCH=1000000000 TZ=Pacific/Auckland python3 examples/packaging/wheel.py build-install/staged 0 out/install/two &&
+    cmp out/install/one/*.whl out/install/two/*.whl || return 1
+  installed=$top/out/install/venv/bin
+  "$python" -m venv --system-site-packages out/install/venv && "$installed/pip" install -q --no-index out/install/dist/*.whl || return 1
+  plugins=$(cd out/install && "$installed/python" -c 'import cudaconvolve; print(cudaconvolve.plugin_path())')
+  (cd out/install && "$installed/python" "$top/tests/library/python_module.py" --cases 60) &&
+    found_in "$plugins" env GST_PLUGIN_PATH="$plugins" || return 1
+  for program in build-install/staged/bin/*; do
+    [ ! -e "$program" ] || gst_alone "$installed/$(basename "$program")" --help >/dev/null || return 1
+  done
+  # Before Gst.init() and after it.
+  for order in "import cudaconvolve; Gst.init(None)" "Gst.init(None); import cudaconvolve"; do
+    "$python" -c 'import gi; gi.require_version("Gst", "1.0")' 2>/dev/null || { echo "without gi, of python3-gi"; break; }
+    rm -f out/install/registry.bin
+    found=$(gst_alone "$installed/python" -c "
+import gi
+gi.require_version('Gst', '1.0')
+from gi.repository import Gst
+$order
+print(Gst.ElementFactory.find('cudaconvolve').get_plugin().get_filename())")
+    [ "$found" = "$plugins/libgstcudaconvolve.so" ] || { echo "$order: $found"; return 1; }
+  done
+}
+
 install_devenv () {
   install_build && found_in "$top/build-install/plugin" meson devenv -C build-install
 }
@@ -121,5 +157,6 @@ install_rows () {
   check "install: the option plugin-dir" install_plugin_dir
   check "install: DESTDIR" install_destdir
   check "install: the shared library, and a program with it" install_library
+  check "install: a wheel in a virtual environment" install_wheel
   check "install: meson devenv" install_devenv
 }
