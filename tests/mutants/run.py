@@ -122,7 +122,7 @@ def set_up(log):
     env = dict(os.environ)
     if 'CC' not in env and shutil.which('ccache'):
         env['CC'] = 'ccache cc'
-    options = ['-Dcuda=disabled', '-Dbuildtype=plain', '-Doptimization=1', '-Dexamples=false']
+    options = ['-Dcuda=disabled', '-Dbuildtype=plain', '-Doptimization=1']
     return subprocess.run(['meson', 'setup', BUILD, TREE] + options, env=env, stdout=log, stderr=log,
                           check=False).returncode == 0
 
