@@ -29,7 +29,6 @@ struct _FilmDetector
 {
   gchar **command;   /* ends with NULL */
   const gchar *name; /* for messages */
-  GstVideoOrientationMethod turn;
 
   GPid pid; /* 0 where none runs */
   int in, out, err;
@@ -39,8 +38,7 @@ struct _FilmDetector
   GstVideoInfo film, small; /* the frames that come, and as the converter makes them */
   GstVideoConverter *converter;
   GstBuffer *converted;
-  int width, height; /* upright, as the detector wants them */
-  GByteArray *pixels;
+  GByteArray *pixels; /* the same without padding */
 };
 
 static void fail (GError **error, const FilmDetector *detector, const gchar *format, ...) G_GNUC_PRINTF (3, 4);
@@ -265,7 +263,6 @@ film_detector_new (const gchar *model_or_command, GError **error)
   gboolean ok = TRUE;
 
   signal (SIGPIPE, SIG_IGN);
-  detector->turn = GST_VIDEO_ORIENTATION_IDENTITY;
   detector->answer = g_string_new (NULL);
   detector->complaints = g_string_new (NULL);
   detector->pixels = g_byte_array_new ();
@@ -313,76 +310,28 @@ film_detector_free (FilmDetector *detector)
 
 /* --- frames --- */
 
-void
-film_detector_set_turn (FilmDetector *detector, GstVideoOrientationMethod turn)
-{
-  if (detector->turn != turn)
-    forget_film (detector);
-  detector->turn = turn;
-}
-
-/* Where a pixel of the frame lies in the upright picture: x' = (a * x + b * y), and so on, from the middle. */
-typedef struct
-{
-  int xx, xy, yx, yy;
-} Turn;
-
-static Turn
-turn_of (GstVideoOrientationMethod method)
-{
-  switch (method) {
-    case GST_VIDEO_ORIENTATION_90R:
-      return (Turn){ 0, -1, 1, 0 };
-    case GST_VIDEO_ORIENTATION_180:
-      return (Turn){ -1, 0, 0, -1 };
-    case GST_VIDEO_ORIENTATION_90L:
-      return (Turn){ 0, 1, -1, 0 };
-    case GST_VIDEO_ORIENTATION_HORIZ:
-      return (Turn){ -1, 0, 0, 1 };
-    case GST_VIDEO_ORIENTATION_VERT:
-      return (Turn){ 1, 0, 0, -1 };
-    case GST_VIDEO_ORIENTATION_UL_LR:
-      return (Turn){ 0, 1, 1, 0 };
-    case GST_VIDEO_ORIENTATION_UR_LL:
-      return (Turn){ 0, -1, -1, 0 };
-    default:
-      return (Turn){ 1, 0, 0, 1 };
-  }
-}
-
-static gboolean
-lies_on_side (const FilmDetector *detector)
-{
-  return turn_of (detector->turn).xx == 0;
-}
-
 /* Asks the detector for its size, and makes the converter for it. */
 static gboolean
 begin_film (FilmDetector *detector, const GstVideoInfo *info, GError **error)
 {
   const int wide = MAX (1, gst_util_uint64_scale_round (info->width, MAX (info->par_n, 1), MAX (info->par_d, 1)));
-  const gboolean side = lies_on_side (detector);
-  gchar *header =
-      g_strdup_printf ("{\"width\": %d, \"height\": %d}\n", side ? info->height : wide, side ? wide : info->height);
-  gchar *line;
-  Json *answer;
+  gchar *header = g_strdup_printf ("{\"width\": %d, \"height\": %d}\n", wide, info->height);
+  gchar *line = ask (detector, (const guint8 *) header, strlen (header), error);
+  Json *answer = line ? json_read (line) : NULL;
+  const int width = answer ? json_int (json_member (answer, "width"), 0) : 0;
+  const int height = answer ? json_int (json_member (answer, "height"), 0) : 0;
+  gboolean ok = line != NULL;
 
-  line = ask (detector, (const guint8 *) header, strlen (header), error);
   g_free (header);
-  if (!line)
-    return FALSE;
-  answer = json_read (line);
-  detector->width = answer ? json_int (json_member (answer, "width"), 0) : 0;
-  detector->height = answer ? json_int (json_member (answer, "height"), 0) : 0;
   json_free (answer);
-  if (detector->width < 1 || detector->height < 1 || detector->width > LARGEST || detector->height > LARGEST) {
+  if (ok && (width < 1 || height < 1 || width > LARGEST || height > LARGEST)) {
     fail (error, detector, ": the first line has to be as {\"width\": 640, \"height\": 384}, and is \"%.60s\"", line);
-    g_free (line);
-    return FALSE;
+    ok = FALSE;
   }
   g_free (line);
-  gst_video_info_set_format (&detector->small, GST_VIDEO_FORMAT_RGB, side ? detector->height : detector->width,
-      side ? detector->width : detector->height);
+  if (!ok)
+    return FALSE;
+  gst_video_info_set_format (&detector->small, GST_VIDEO_FORMAT_RGB, width, height);
   detector->converter = gst_video_converter_new (info, &detector->small,
       gst_structure_new ("options", GST_VIDEO_CONVERTER_OPT_THREADS, G_TYPE_UINT, g_get_num_processors (), NULL));
   if (!detector->converter) {
@@ -392,49 +341,26 @@ begin_film (FilmDetector *detector, const GstVideoInfo *info, GError **error)
   }
   detector->converted = gst_buffer_new_allocate (NULL, detector->small.size, NULL);
   detector->film = *info;
-  g_byte_array_set_size (detector->pixels, detector->width * detector->height * 3);
+  g_byte_array_set_size (detector->pixels, width * height * 3);
   return TRUE;
 }
 
-/* Puts the converted frame upright and without padding in pixels. */
-static void
-put_upright (FilmDetector *detector, GstVideoFrame *small)
+/* Converts a frame into pixels. */
+static gboolean
+convert (FilmDetector *detector, GstVideoFrame *frame)
 {
-  const Turn turn = turn_of (detector->turn);
-  const int width = GST_VIDEO_FRAME_WIDTH (small), height = GST_VIDEO_FRAME_HEIGHT (small);
-  const int left = (turn.xx < 0 || turn.xy < 0) ? detector->width - 1 : 0;
-  const int top = (turn.yx < 0 || turn.yy < 0) ? detector->height - 1 : 0;
+  const gsize row = 3 * (gsize) detector->small.width;
+  GstVideoFrame small;
 
-  for (int y = 0; y < height; y++) {
-    const guint8 *from =
-        (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (small, 0) + (gsize) y * GST_VIDEO_FRAME_PLANE_STRIDE (small, 0);
-
-    for (int x = 0; x < width; x++, from += 3) {
-      const gsize at = (gsize) (top + turn.yx * x + turn.yy * y) * detector->width + left + turn.xx * x + turn.xy * y;
-
-      memcpy (detector->pixels->data + 3 * at, from, 3);
-    }
-  }
-}
-
-/* The box of the upright picture of the detector, in the frame of the film. */
-static void
-turn_back (const FilmDetector *detector, FilmBox *box)
-{
-  const Turn turn = turn_of (detector->turn);
-  const double x = box->x - (turn.xx < 0 || turn.xy < 0 ? detector->width : 0);
-  const double y = box->y - (turn.yx < 0 || turn.yy < 0 ? detector->height : 0);
-  /* The inverse of a turn has its rows and columns exchanged. */
-  const double x1 = turn.xx * x + turn.yx * y, y1 = turn.xy * x + turn.yy * y;
-  const double x2 = x1 + turn.xx * box->width + turn.yx * box->height;
-  const double y2 = y1 + turn.xy * box->width + turn.yy * box->height;
-  const double dx = detector->film.width / (double) detector->small.width;
-  const double dy = detector->film.height / (double) detector->small.height;
-
-  box->x = MIN (x1, x2) * dx;
-  box->y = MIN (y1, y2) * dy;
-  box->width = fabs (x2 - x1) * dx;
-  box->height = fabs (y2 - y1) * dy;
+  if (!gst_video_frame_map (&small, &detector->small, detector->converted, GST_MAP_READWRITE))
+    return FALSE;
+  gst_video_converter_frame (detector->converter, frame, &small);
+  for (int y = 0; y < detector->small.height; y++)
+    memcpy (detector->pixels->data + y * row,
+        (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&small, 0) + (gsize) y * GST_VIDEO_FRAME_PLANE_STRIDE (&small, 0),
+        row);
+  gst_video_frame_unmap (&small);
+  return TRUE;
 }
 
 static gboolean
@@ -449,6 +375,19 @@ read_box (const Json *value, FilmBox *box)
       && box->width < 1e6 && box->height > 0 && box->height < 1e6;
 }
 
+/* From the pixels of the detector to those of the film. */
+static void
+enlarge (const FilmDetector *detector, FilmBox *box)
+{
+  const double dx = detector->film.width / (double) detector->small.width;
+  const double dy = detector->film.height / (double) detector->small.height;
+
+  box->x *= dx;
+  box->width *= dx;
+  box->y *= dy;
+  box->height *= dy;
+}
+
 static gboolean
 read_boxes (const FilmDetector *detector, const gchar *line, GArray *boxes, GError **error)
 {
@@ -459,7 +398,7 @@ read_boxes (const FilmDetector *detector, const gchar *line, GArray *boxes, GErr
     FilmBox box;
 
     ok = read_box (json_element (answer, i), &box);
-    turn_back (detector, &box);
+    enlarge (detector, &box);
     g_array_append_val (boxes, box);
   }
   if (!ok)
@@ -474,7 +413,6 @@ read_boxes (const FilmDetector *detector, const gchar *line, GArray *boxes, GErr
 gboolean
 film_detector_find (FilmDetector *detector, GstVideoFrame *frame, GArray *boxes, GError **error)
 {
-  GstVideoFrame small;
   gchar *line;
   gboolean ok;
 
@@ -487,13 +425,10 @@ film_detector_find (FilmDetector *detector, GstVideoFrame *frame, GArray *boxes,
     if ((!detector->pid && !start (detector, error)) || !begin_film (detector, &frame->info, error))
       return FALSE;
   }
-  if (!gst_video_frame_map (&small, &detector->small, detector->converted, GST_MAP_READWRITE)) {
+  if (!convert (detector, frame)) {
     fail (error, detector, ": no memory for a frame");
     return FALSE;
   }
-  gst_video_converter_frame (detector->converter, frame, &small);
-  put_upright (detector, &small);
-  gst_video_frame_unmap (&small);
   line = ask (detector, detector->pixels->data, detector->pixels->len, error);
   if (!line)
     return FALSE;

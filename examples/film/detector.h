@@ -32,12 +32,10 @@ extern const gchar *const film_detector_properties[];
 FilmDetector *film_detector_new (const gchar *model_or_command, GError **error);
 void film_detector_free (FilmDetector *detector);
 
-/* How frames have to be turned to be upright. The boxes stay those of the frame as it is. */
-void film_detector_set_turn (FilmDetector *detector, GstVideoOrientationMethod turn);
-
 /*
- * Puts the boxes (FilmBox) of a frame, which is mapped for reading, in the array in place of what was there. FALSE with error where the detector
- * has died, does not answer for a minute, or answers something else than boxes. All calls from one thread.
+ * Puts the boxes (FilmBox) of an upright frame, which is mapped for reading, in the array in place of what was there. FALSE
+ * with error where the detector has died, does not answer for a minute, or answers something else than boxes. All calls
+ * come from one thread.
  */
 gboolean film_detector_find (FilmDetector *detector, GstVideoFrame *frame, GArray *boxes, GError **error);
 
