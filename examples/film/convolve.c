@@ -20,13 +20,19 @@ typedef struct
 {
   const Options *options;
   const Container *container;
-  Result film, picture;
+  Result film, picture, boxes, page;
   Streams *streams;
   GstElement *convolve;
   char *variant;
   Cover *cover;       /* NULL without boxes */
   Compared *compared; /* NULL without a picture */
 } Run;
+
+static gboolean
+covers (const Options *options)
+{
+  return options->boxes || options->cover;
+}
 
 static gboolean
 complain_of (const Run *run, GError *error)
@@ -59,7 +65,7 @@ set_properties (Run *run)
 
   if (!keyframes_check (run->options->keyframes, run->convolve, &error))
     return complain_of (run, error);
-  if (run->options->boxes) {
+  if (covers (run->options)) {
     run->cover = cover_new (run->options, run->convolve);
     return run->cover != NULL;
   }
@@ -145,13 +151,23 @@ write_compared (Run *run)
   return result_keep (&run->picture);
 }
 
+/* The boxes and the page of them. */
+static gboolean
+write_boxes (Run *run)
+{
+  if (!run->cover)
+    return TRUE;
+  return cover_write (run->cover, run->boxes.part, run->page.part) && (!run->boxes.part || result_keep (&run->boxes))
+      && (!run->page.part || result_keep (&run->page));
+}
+
 /* Gives the complete film its name, and says what became of its parts. */
 static gboolean
 finish (Run *run, guint64 frames)
 {
   if (run->cover && !cover_is_whole (run->cover))
     return FALSE;
-  if (!write_chapters (run) || !write_compared (run) || !result_keep (&run->film))
+  if (!write_chapters (run) || !write_compared (run) || !write_boxes (run) || !result_keep (&run->film))
     return FALSE;
   streams_say (run->streams);
   say_chapters (streams_chapters (run->streams));
@@ -165,12 +181,12 @@ static gboolean
 play (Run *run)
 {
   Film film = { .file = run->options->input,
-    .task = run->options->boxes ? "covering" : NULL,
+    .task = covers (run->options) ? "covering" : NULL,
     /* Frames without a box are told of at the end, and a film may begin with them. */
-    .told = run->options->boxes ? "apply-to: nothing is changed" : NULL,
+    .told = covers (run->options) ? "apply-to: nothing is changed" : NULL,
     .on_first = first_comes,
     .on_end = end_comes,
-    .on_frame = run->options->boxes ? frame_comes : NULL,
+    .on_frame = covers (run->options) ? frame_comes : NULL,
     .data = run };
   gboolean ok;
 
@@ -198,14 +214,17 @@ begin_results (Run *run)
 {
   const Options *options = run->options;
   const guint n = g_strv_length (options->properties);
-  char **files = g_new0 (char *, n + 2);
+  char **files = g_new0 (char *, n + 3);
   gboolean ok;
 
   for (guint i = 0; i < n; i++)
     files[i] = g_strdup (options->properties[i]);
   files[n] = g_strdup_printf ("--boxes=%s", options->boxes ? options->boxes : "");
+  files[n + 1] = g_strdup_printf ("--model=%s", options->model ? options->model : "");
   ok = result_begin (&run->film, options->output, options->input, files)
-      && (!options->picture || result_begin (&run->picture, options->picture, options->input, files));
+      && (!options->picture || result_begin (&run->picture, options->picture, options->input, files))
+      && (!options->save || result_begin (&run->boxes, options->save, options->input, files))
+      && (!options->page || result_begin (&run->page, options->page, options->input, files));
   g_strfreev (files);
   return ok;
 }
@@ -220,5 +239,7 @@ convolve_film (const Options *options)
   ok = begin_results (&run) && play (&run);
   result_drop (&run.film);
   result_drop (&run.picture);
+  result_drop (&run.boxes);
+  result_drop (&run.page);
   return ok;
 }

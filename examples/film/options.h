@@ -12,8 +12,11 @@ typedef struct
 
   char *boxes;      /* a JSON file, or NULL */
   char *cover;      /* what a detector is to find, or NULL */
-  char *detector;   /* its model, or NULL */
+  char *model;      /* of the detector; NULL for the one that a package has */
+  char *detector;   /* a command in place of the program's own detector, or NULL */
   char *save;       /* where the boxes that were found are written, or NULL */
+  char *page;       /* where a page with the film and its boxes is written, or NULL */
+  gboolean preview; /* boxes are drawn, and nothing is covered */
   char *effect;     /* for boxes, or NULL */
   char **keyframes; /* PROPERTY=TIME:VALUE,... or NULL */
   char *codec, *container;

@@ -77,6 +77,7 @@ film_page_write (const FilmPage *page, const gchar *file, GError **error)
   append_text (text, "save", page->save);
   append_number (text, "width", page->width);
   append_number (text, "height", page->height);
+  append_number (text, "par", page->par_n > 0 && page->par_d > 0 ? page->par_n / (gdouble) page->par_d : 1);
   append_number (text, "rate", page->rate_d > 0 ? page->rate_n / (gdouble) page->rate_d : 0);
   append_number (text, "duration",
       GST_CLOCK_TIME_IS_VALID (page->duration) ? page->duration / (gdouble) GST_SECOND : 0);

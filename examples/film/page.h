@@ -12,6 +12,7 @@ typedef struct
   const gchar *boxes;    /* JSON, as tracks_load () reads it */
   const gchar *save;     /* the name under which the page saves the boxes */
   gint width, height;    /* of the upright picture, in which the boxes are */
+  gint par_n, par_d;     /* the shape of its pixels */
   gint rate_n, rate_d;   /* frames a second; 0 where unknown or not steady */
   GstClockTime duration; /* or GST_CLOCK_TIME_NONE */
 } FilmPage;

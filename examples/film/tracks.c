@@ -377,23 +377,62 @@ write_track (GString *text, const Track *track)
   }
 }
 
+/* Whether an earlier track has the type, whose list has this track, too. */
+static gboolean
+is_listed (const Tracks *tracks, guint index)
+{
+  for (guint i = 0; i < index; i++)
+    if (!strcmp (track_at (tracks, i)->type, track_at (tracks, index)->type))
+      return TRUE;
+  return FALSE;
+}
+
+/* As JSON writes it. Detectors choose the names of types. */
+static void
+write_type (GString *text, const char *type)
+{
+  g_string_append_c (text, '"');
+  for (const char *p = type; *p; p++)
+    if (*p == '"' || *p == '\\' || (guchar) *p < ' ')
+      g_string_append_printf (text, "\\u%04x", (guchar) *p);
+    else
+      g_string_append_c (text, *p);
+  g_string_append_c (text, '"');
+}
+
+char *
+tracks_to_text (const Tracks *tracks)
+{
+  GString *text = g_string_new ("{");
+
+  for (guint i = 0; i < tracks->list->len; i++) {
+    const char *between = "\n";
+
+    if (is_listed (tracks, i))
+      continue;
+    g_string_append (text, i ? ",\n  " : "\n  ");
+    write_type (text, track_at (tracks, i)->type);
+    g_string_append (text, ": [");
+    for (guint k = i; k < tracks->list->len; k++)
+      if (!strcmp (track_at (tracks, k)->type, track_at (tracks, i)->type)) {
+        g_string_append_printf (text, "%s    [\n", between);
+        write_track (text, track_at (tracks, k));
+        g_string_append (text, "\n    ]");
+        between = ",\n";
+      }
+    g_string_append (text, "\n  ]");
+  }
+  g_string_append (text, tracks->list->len ? "\n}\n" : " }\n");
+  return g_string_free (text, FALSE);
+}
+
 gboolean
 tracks_save (const Tracks *tracks, const char *file, GError **error)
 {
-  GString *text = g_string_new ("{");
-  gboolean ok;
+  char *text = tracks_to_text (tracks);
+  const gboolean ok = g_file_set_contents (file, text, -1, error);
 
-  /* Tracks that were found have one type. */
-  for (guint i = 0; i < tracks->list->len; i++) {
-    if (i == 0)
-      g_string_append_printf (text, "\n  \"%s\": [", track_at (tracks, i)->type);
-    g_string_append (text, i ? ",\n    [\n" : "\n    [\n");
-    write_track (text, track_at (tracks, i));
-    g_string_append (text, "\n    ]");
-  }
-  g_string_append (text, tracks->list->len ? "\n  ]\n}\n" : " }\n");
-  ok = g_file_set_contents (file, text->str, text->len, error);
-  g_string_free (text, TRUE);
+  g_free (text);
   return ok;
 }
 
@@ -424,6 +463,41 @@ tracks_add (Tracks *tracks, const char *type, GstClockTime time, const Box *box,
   if (!track)
     track = begin_track (tracks, type);
   g_array_append_val (track->keyframes, keyframe);
+}
+
+static void
+widen_box (Box *box, double share, int width, int height)
+{
+  const double left = MAX (box->x - share * box->width, 0), top = MAX (box->y - share * box->height, 0);
+  const double right = MIN (box->x + (1 + share) * box->width, width);
+  const double bottom = MIN (box->y + (1 + share) * box->height, height);
+
+  /* What lies outside of the picture stays as it is. */
+  if (left < right && top < bottom)
+    *box = (Box){ left, top, right - left, bottom - top };
+}
+
+void
+tracks_widen (Tracks *tracks, double share, GstClockTime earlier, GstClockTime later, int width, int height,
+    GstClockTime end)
+{
+  for (guint i = 0; i < tracks->list->len; i++) {
+    GArray *keyframes = track_at (tracks, i)->keyframes;
+    Keyframe first, last;
+
+    for (guint k = 0; k < keyframes->len; k++)
+      widen_box (&g_array_index (keyframes, Keyframe, k).box, share, width, height);
+    first = g_array_index (keyframes, Keyframe, 0);
+    last = g_array_index (keyframes, Keyframe, keyframes->len - 1);
+    if (earlier > 0 && first.time > 0) {
+      first.time -= MIN (earlier, first.time);
+      g_array_prepend_val (keyframes, first);
+    }
+    if (MIN (last.time + later, end) > last.time) {
+      last.time = MIN (last.time + later, end);
+      g_array_append_val (keyframes, last);
+    }
+  }
 }
 
 static double

@@ -27,11 +27,22 @@ guint tracks_count (const Tracks *tracks);
 Tracks *tracks_load (const char *file, GError **error);
 gboolean tracks_save (const Tracks *tracks, const char *file, GError **error);
 
+/* The same as a text, to be freed. */
+char *tracks_to_text (const Tracks *tracks);
+
 /*
  * Adds a box that was found at a time. Times of calls do not go back. The box goes on with the track whose last box is
  * at most gap old and lies in the same place. Otherwise the box begins a track.
  */
 void tracks_add (Tracks *tracks, const char *type, GstClockTime time, const Box *box, GstClockTime gap);
+
+/*
+ * Makes tracks that were found as large as what an element covers for them: each box grows by a share of its width and height
+ * on each side, as far as the picture goes. Each track begins and ends earlier and later, with its first and its last box,
+ * and not after the time end.
+ */
+void tracks_widen (Tracks *tracks, double share, GstClockTime earlier, GstClockTime later, int width, int height,
+    GstClockTime end);
 
 /*
  * Whether all boxes of a file lie in a picture of this size, at least in part. FALSE with error, which names the line of the

@@ -30,6 +30,7 @@ info_of (GstVideoFormat format, gint width, gint height, gint par_n, gint par_d)
   g_assert_true (gst_video_info_set_format (&info, format, width, height));
   info.par_n = par_n;
   info.par_d = par_d;
+  info.fps_n = 25;
   return info;
 }
 
@@ -40,9 +41,11 @@ make_frame (const GstVideoInfo *info, gint x, gint y, gint width, gint height)
   GstVideoInfo gray = info_of (GST_VIDEO_FORMAT_GRAY8, info->width, info->height, info->par_n, info->par_d);
   GstBuffer *from = gst_buffer_new_allocate (NULL, gray.size, NULL),
             *to = gst_buffer_new_allocate (NULL, info->size, NULL);
-  GstVideoConverter *converter = gst_video_converter_new (&gray, info, NULL);
+  GstVideoConverter *converter;
   GstVideoFrame a, b;
 
+  gray.interlace_mode = info->interlace_mode;
+  converter = gst_video_converter_new (&gray, info, NULL);
   gst_buffer_memset (from, 0, 0, gray.size);
   g_assert_true (gst_video_frame_map (&a, &gray, from, GST_MAP_READWRITE));
   for (gint row = y; row < y + height; row++)
@@ -101,10 +104,11 @@ GST_START_TEST (formats_and_stretch)
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
     /* A size whose rows GStreamer pads, and one that is stretched. */
     FilmDetector *detector = begin (i % 2 ? "spot 121 90" : "spot 100 120");
-    const GstVideoInfo info = info_of (formats[i], 320, 240, 1 + i % 2, 1);
+    GstVideoInfo info = info_of (formats[i], 320, 240, 1 + i % 2, 1);
     gchar *left = g_strdup_printf ("%ux240 top left", 320 * (1 + i % 2));
     gchar *right = g_strdup_printf ("%ux240 bottom right", 320 * (1 + i % 2));
 
+    info.interlace_mode = i == 4 ? GST_VIDEO_INTERLACE_MODE_INTERLEAVED : GST_VIDEO_INTERLACE_MODE_PROGRESSIVE;
     check_spot (detector, &info, 12, 20, 60, 36, left);
     check_spot (detector, &info, 200, 150, 84, 30, right);
     film_detector_free (detector);
@@ -268,7 +272,7 @@ GST_START_TEST (page_escapes)
 {
   gchar *folder = g_dir_make_tmp ("page-XXXXXX", NULL), *file = g_build_filename (folder, "page.html", NULL);
   gchar *film = g_build_filename (folder, "a <script> \"b\" 100%.webm", NULL), *text;
-  const FilmPage page = { film, "{ \"</script>\": [ ] }", "x.json", 640, 360, 30000, 1001, GST_SECOND };
+  const FilmPage page = { film, "{ \"</script>\": [ ] }", "x.json", 640, 360, 1, 1, 30000, 1001, GST_SECOND };
   gchar **parts;
   GError *error = NULL;
 
