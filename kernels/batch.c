@@ -56,6 +56,7 @@ convolve_batch_begin (ConvolveBatch *batch, size_t bytes, void **memory, Convolv
   ConvolveStatus status;
 
   batch->n_works = batch->n_boxes = batch->n_outlines = batch->n_corners = 0;
+  batch->has_run = false;
   status = batch->device ? convolve_device_batch_begin (batch, bytes, error)
                          : make_room (&batch->memory, &batch->bytes, bytes, error);
   *memory = batch->memory;
@@ -281,54 +282,76 @@ convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *pixel, const Co
 /* --- on the host --- */
 
 static ConvolveStatus
-copy (const ConvolveWork *work)
+copy (const ConvolvePlane *plane, size_t row_bytes)
 {
-  const ConvolvePlane *plane = &work->plane;
-
   for (int y = 0; y < plane->height; y++)
     memcpy ((uint8_t *) plane->destination + y * plane->destination_stride,
-        (const uint8_t *) plane->source + y * plane->source_stride, work->row_bytes);
+        (const uint8_t *) plane->source + y * plane->source_stride, row_bytes);
   return CONVOLVE_OK;
 }
 
 static ConvolveStatus
-run_work (ConvolveBatch *batch, const ConvolveWork *work, ConvolveError *error)
+run_work (ConvolveBatch *batch, const ConvolveWork *work, const ConvolveMoves *moves, ConvolveError *error)
 {
+  ConvolvePlane plane = convolve_moved_plane (moves, work);
   ConvolveExtras extras;
   ConvolveArea area;
 
   switch (work->kind) {
     case CONVOLVE_WORK_CONVOLVE:
-      return convolve_run (work->plan, &work->plane, error);
+      return convolve_run (work->plan, &plane, error);
     case CONVOLVE_WORK_BLUR:
-      return convolve_blur_region (&work->pixel, work->blur.boundary, work->blur.blur, &work->plane, error);
+      return convolve_blur_region (&work->pixel, work->blur.boundary, work->blur.blur, &plane, error);
     case CONVOLVE_WORK_PIXELATE:
-      return convolve_pixelate (&work->pixel, &work->blocks, &work->plane, error);
+      return convolve_pixelate (&work->pixel, &work->blocks, &plane, error);
     case CONVOLVE_WORK_FILL:
-      return convolve_fill (&work->pixel, work->values, &work->plane, error);
+      return convolve_fill (&work->pixel, work->values, &plane, error);
     case CONVOLVE_WORK_DRAW:
-      return convolve_draw (&work->pixel, &work->drawing, &work->plane, error);
+      return convolve_draw (&work->pixel, &work->drawing, &plane, error);
     case CONVOLVE_WORK_COPY:
-      return copy (work);
+      return copy (&plane, work->row_bytes);
     case CONVOLVE_WORK_BLEND:
       area = convolve_batch_area (batch, work, &extras);
-      return convolve_blend (&work->pixel, &area, &work->plane, error);
+      return convolve_blend (&work->pixel, &area, &plane, error);
   }
   return CONVOLVE_OK;
 }
 
 ConvolveStatus
-convolve_host_batch_run (ConvolveBatch *batch, ConvolveError *error)
+convolve_host_batch_run (ConvolveBatch *batch, const ConvolveMoves *moves, ConvolveError *error)
 {
   ConvolveStatus status = CONVOLVE_OK;
 
   for (size_t i = 0; i < batch->n_works && status == CONVOLVE_OK; i++)
-    status = run_work (batch, &batch->works[i], error);
+    status = run_work (batch, &batch->works[i], moves, error);
+  return status;
+}
+
+static ConvolveStatus
+run (ConvolveBatch *batch, const ConvolveMoves *moves, ConvolveError *error)
+{
+  ConvolveStatus status =
+      batch->device ? convolve_device_batch_run (batch, moves, error) : convolve_host_batch_run (batch, moves, error);
+
+  batch->has_run = status == CONVOLVE_OK;
   return status;
 }
 
 ConvolveStatus
 convolve_batch_run (ConvolveBatch *batch, ConvolveError *error)
 {
-  return batch->device ? convolve_device_batch_run (batch, error) : convolve_host_batch_run (batch, error);
+  const ConvolveMoves none = { NULL, 0 };
+
+  batch->has_run = false;
+  return run (batch, &none, error);
+}
+
+ConvolveStatus
+convolve_batch_run_again (ConvolveBatch *batch, const ConvolveMove *moves, int n_moves, ConvolveError *error)
+{
+  const ConvolveMoves all = { moves, n_moves };
+
+  if (!batch->has_run)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "a batch that has not run cannot run again");
+  return run (batch, &all, error);
 }

@@ -276,6 +276,23 @@ ConvolveStatus convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *
  */
 ConvolveStatus convolve_batch_run (ConvolveBatch *batch, ConvolveError *error);
 
+/* What the works that were added name as `from`, and the `bytes` bytes behind it, is at `to` now. */
+typedef struct
+{
+  const void *from, *to;
+  size_t bytes;
+} ConvolveMove;
+
+/*
+ * Does the work that was added since begin () again, for other frames: sources and destinations that lie in one of n_moves
+ * moves are taken where they are now, and all others where they were. Mattes do not move. Planes that were one are one
+ * still, planes that did not overlap do not, and samples of 16 bits have moved by an even number of bytes. Nothing is
+ * planned and, on a device, no table is made or sent again. Errors: INVALID (run () has not succeeded since begin ()), and
+ * those of run ().
+ */
+ConvolveStatus convolve_batch_run_again (ConvolveBatch *batch, const ConvolveMove *moves, int n_moves,
+    ConvolveError *error);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

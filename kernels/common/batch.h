@@ -53,9 +53,46 @@ typedef struct
   };
 } ConvolveWork;
 
+/* Where the planes of works are now; those of a first run have not moved. */
+typedef struct
+{
+  const ConvolveMove *list;
+  int count;
+} ConvolveMoves;
+
+/* Where memory that a work names is now. */
+static inline void *
+convolve_moved (const ConvolveMoves *moves, const void *memory)
+{
+  for (int i = 0; i < moves->count; i++) {
+    uintptr_t distance = (uintptr_t) memory - (uintptr_t) moves->list[i].from;
+
+    if (distance < moves->list[i].bytes)
+      return (uint8_t *) moves->list[i].to + distance;
+  }
+  return (void *) memory;
+}
+
+/*
+ * The plane of a work where it is now. The memory of effects does not move, and a pointer to the first pixel of a plane there
+ * may lie anywhere.
+ */
+static inline ConvolvePlane
+convolve_moved_plane (const ConvolveMoves *moves, const ConvolveWork *work)
+{
+  ConvolvePlane moved = work->plane;
+
+  if (work->kind != CONVOLVE_WORK_BLEND)
+    moved.source = convolve_moved (moves, moved.source);
+  if (work->kind == CONVOLVE_WORK_BLEND || work->kind == CONVOLVE_WORK_COPY)
+    moved.destination = convolve_moved (moves, moved.destination);
+  return moved;
+}
+
 struct ConvolveBatch
 {
   ConvolveDevice *device;
+  bool has_run; /* since begin () */
   void *memory; /* of the effects: on the host or on the device */
   size_t bytes;
   ConvolveWork *works;
@@ -85,13 +122,16 @@ convolve_batch_area (const ConvolveBatch *batch, const ConvolveWork *work, Convo
   return area;
 }
 
-/* The device's part of convolve_batch_begin (): room for batch->memory, of at least `bytes` bytes. */
+/*
+ * The device's parts. begin () makes room for batch->memory, of at least `bytes` bytes. run () is the first one after begin ()
+ * where batch->has_run is not set.
+ */
 ConvolveStatus convolve_device_batch_begin (ConvolveBatch *batch, size_t bytes, ConvolveError *error);
-ConvolveStatus convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error);
+ConvolveStatus convolve_device_batch_run (ConvolveBatch *batch, const ConvolveMoves *moves, ConvolveError *error);
 void convolve_device_batch_clear (ConvolveBatch *batch); /* frees the memory and what is loaded */
 
 /* Does the work of the batch at once, with batch->device as plans of the host would. */
-ConvolveStatus convolve_host_batch_run (ConvolveBatch *batch, ConvolveError *error);
+ConvolveStatus convolve_host_batch_run (ConvolveBatch *batch, const ConvolveMoves *moves, ConvolveError *error);
 
 /* Whether the arguments of a work are in their ranges; otherwise INVALID. */
 ConvolveStatus convolve_check_area (const ConvolveArea *area, ConvolveError *error);

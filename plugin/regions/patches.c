@@ -60,6 +60,7 @@ gst_cuda_convolve_patches_init (GstCudaConvolvePatches *patches)
   patches->candidates = g_array_new (FALSE, FALSE, sizeof (Candidate));
   patches->cells = g_array_new (FALSE, FALSE, sizeof (gint));
   patches->entries = g_array_new (FALSE, FALSE, sizeof (Entry));
+  patches->found = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolveBox));
   patches->corners = g_array_new (FALSE, FALSE, sizeof (ConvolvePoint));
   patches->origins = g_array_new (FALSE, FALSE, sizeof (guint));
   patches->patches = g_array_new (FALSE, TRUE, sizeof (GstCudaConvolvePatch));
@@ -73,6 +74,7 @@ gst_cuda_convolve_patches_clear (GstCudaConvolvePatches *patches)
   g_clear_pointer (&patches->candidates, g_array_unref);
   g_clear_pointer (&patches->cells, g_array_unref);
   g_clear_pointer (&patches->entries, g_array_unref);
+  g_clear_pointer (&patches->found, g_array_unref);
   g_clear_pointer (&patches->corners, g_array_unref);
   g_clear_pointer (&patches->origins, g_array_unref);
   g_clear_pointer (&patches->patches, g_array_unref);
@@ -523,6 +525,20 @@ begin (GstCudaConvolvePatches *patches, gint feather, gboolean outside)
   patches->n_regions = 0;
   patches->n_frames = 0;
   patches->limited = FALSE;
+  patches->is_found = FALSE;
+}
+
+gboolean
+gst_cuda_convolve_patches_are_of (const GstCudaConvolvePatches *patches, const GArray *found)
+{
+  return patches->is_found && patches->found->len == found->len
+      && (found->len == 0 || memcmp (patches->found->data, found->data, found->len * sizeof (GstCudaConvolveBox)) == 0);
+}
+
+void
+gst_cuda_convolve_patches_forget (GstCudaConvolvePatches *patches)
+{
+  begin (patches, 0, FALSE);
 }
 
 /* The whole frame as one patch, with the boxes that are in the list. */
@@ -561,6 +577,9 @@ gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveR
   gboolean outside = settings->apply_to == CONVOLVE_APPLY_TO_OUTSIDE_REGIONS, parts = FALSE;
 
   begin (patches, settings->feather, outside);
+  patches->is_found = TRUE;
+  g_array_set_size (patches->found, 0);
+  g_array_append_vals (patches->found, found->data, found->len);
   if (changes_nothing (settings))
     return;
   if (!count_regions (patches, settings, found, picture)) {

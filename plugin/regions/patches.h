@@ -91,6 +91,8 @@ typedef struct
   gboolean limited; /* the boxes pass a limit, so that the whole frame is one patch */
 
   GArray *candidates, *cells, *entries; /* while patches are found, kept for their memory */
+  GArray *found;                        /* GstCudaConvolveBox, that the patches were found from */
+  gboolean is_found;                    /* the patches are those of find(), and maybe of add_matte() behind it */
 } GstCudaConvolvePatches;
 
 void gst_cuda_convolve_patches_init (GstCudaConvolvePatches *patches);
@@ -109,6 +111,12 @@ void gst_cuda_convolve_patches_clear (GstCudaConvolvePatches *patches);
  */
 void gst_cuda_convolve_patches_find (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
     const GArray *found, const GstCudaConvolvePicture *picture);
+
+/* Whether find() was the last one to make patches, and for these very boxes. */
+gboolean gst_cuda_convolve_patches_are_of (const GstCudaConvolvePatches *patches, const GArray *found);
+
+/* Forgets the patches, and what they were found from. */
+void gst_cuda_convolve_patches_forget (GstCudaConvolvePatches *patches);
 
 /* Whether the box, or its polygon, touches the frame with expansion and feather. */
 gboolean gst_cuda_convolve_box_touches_frame (const GstCudaConvolveBox *box, const ConvolveRegionSettings *settings,

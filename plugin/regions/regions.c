@@ -45,8 +45,6 @@ find_mattes (GstCudaConvolveRegions *regions, const ConvolveRegionSettings *sett
   if (regions->mask && regions->mask_bounds.width > 0)
     gst_cuda_convolve_patches_add_matte (&regions->patches, settings, GST_CUDA_CONVOLVE_MATTE_PICTURE,
         regions->mask_bounds, &regions->picture);
-  if (regions->mask && regions->mask_bounds.width == 0)
-    regions->faults |= GST_CUDA_CONVOLVE_MASK_IS_BLACK;
   if (settings->sources & CONVOLVE_REGION_SOURCE_ALPHA)
     gst_cuda_convolve_patches_add_matte (&regions->patches, settings, GST_CUDA_CONVOLVE_MATTE_ALPHA, frame,
         &regions->picture);
@@ -75,6 +73,7 @@ gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveD
   }
   g_clear_pointer (&regions->properties, convolve_properties_unref);
   regions->properties = convolve_properties_ref (properties);
+  gst_cuda_convolve_patches_forget (&regions->patches);
   for (guint i = 0; i < regions->plans->work.in.n_groups; i++)
     gst_cuda_convolve_color_values (&regions->plans->work.in, &regions->plans->work.in.groups[i],
         properties->region.color, regions->fill[i]);
@@ -99,6 +98,23 @@ number_patches (GstCudaConvolveRegions *regions)
   }
 }
 
+/* Finds the patches of the frame, which often has the boxes of the frame before. */
+static void
+find_patches (GstCudaConvolveRegions *regions, const GArray *found)
+{
+  const ConvolveRegionSettings *settings = &regions->properties->region;
+
+  if (!regions->whole && gst_cuda_convolve_patches_are_of (&regions->patches, found))
+    return;
+  regions->kept.is_valid = FALSE;
+  if (regions->whole) {
+    gst_cuda_convolve_patches_take_frame (&regions->patches, settings, &regions->picture);
+  } else {
+    gst_cuda_convolve_patches_find (&regions->patches, settings, found, &regions->picture);
+    find_mattes (regions, settings);
+  }
+}
+
 gboolean
 gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolveDetections *detections,
     GstBuffer *buffer)
@@ -114,13 +130,10 @@ gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolve
       : lost && settings->fallback == CONVOLVE_REGION_FALLBACK_FRAME      ? "no-metadata"
       : needs_alpha                                                       ? "no-alpha"
                                                                           : NULL;
-  if (regions->whole)
-    gst_cuda_convolve_patches_take_frame (&regions->patches, settings, &regions->picture);
-  else {
-    gst_cuda_convolve_patches_find (&regions->patches, settings, found, &regions->picture);
-    find_mattes (regions, settings);
-  }
+  find_patches (regions, found);
   number_patches (regions);
+  if (!regions->whole && regions->mask && regions->mask_bounds.width == 0)
+    regions->faults |= GST_CUDA_CONVOLVE_MASK_IS_BLACK;
   if (regions->patches.limited)
     regions->whole = "too-many-boxes";
   if (gst_cuda_convolve_regions_metadata_is_outside (regions, found,
@@ -129,7 +142,7 @@ gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolve
   if (regions->patches.limited)
     regions->faults |= GST_CUDA_CONVOLVE_BOXES_ARE_LIMITED;
   if (!settings->active) {
-    g_array_set_size (regions->patches.patches, 0);
+    gst_cuda_convolve_patches_forget (&regions->patches);
     regions->whole = NULL;
   }
   return regions->patches.patches->len > 0;

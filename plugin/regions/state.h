@@ -16,6 +16,14 @@ typedef struct
   ConvolvePixel pixel[GST_CUDA_CONVOLVE_N_KINDS][GST_VIDEO_MAX_COMPONENTS];
 } GstCudaConvolveBlurs;
 
+/* The work that the batch holds: that of the last frame that was not done again as one before it. */
+typedef struct
+{
+  gboolean is_valid;
+  GstCudaConvolveWindows windows;
+  GstCudaConvolvePlanePair pairs[GST_VIDEO_MAX_PLANES];
+} GstCudaConvolveKept;
+
 struct _GstCudaConvolveRegions
 {
   GstCudaConvolveWork work;
@@ -25,6 +33,7 @@ struct _GstCudaConvolveRegions
   gint fill[GST_VIDEO_MAX_COMPONENTS][CONVOLVE_MAX_SAMPLES];        /* the colour of these properties, of each group */
   GstCudaConvolvePicture picture;
   ConvolveBatch *batch; /* made at first use, or NULL */
+  GstCudaConvolveKept kept;
 
   guint text_faults, first_outside; /* of the property regions; first_outside is counted from 1 */
   guint faults;                     /* of the frame that find() was for */

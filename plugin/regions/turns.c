@@ -6,6 +6,8 @@
  */
 #include "regions/turns.h"
 
+#include <string.h>
+
 #include "regions/effects.h"
 
 /* --- all patches --- */
@@ -147,18 +149,89 @@ run_once (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs
   return status == CONVOLVE_OK ? convolve_batch_run (regions->batch, error) : status;
 }
 
-/* All iterations: the second one and those that follow are done in place. */
+/* --- frames with the boxes of the frame before --- */
+
+/* Adds where a plane is now. FALSE where its pixels cannot be told from those of another plane that moved otherwise. */
+static gboolean
+add_move (ConvolveMove *moves, guint *n, gconstpointer from, gconstpointer to, gsize bytes)
+{
+  gsize start = GPOINTER_TO_SIZE (from), distance = GPOINTER_TO_SIZE (to) - start;
+
+  if (distance % 2 != 0)
+    return FALSE;
+  for (guint i = 0; i < *n; i++) {
+    gsize other = GPOINTER_TO_SIZE (moves[i].from);
+
+    if (start < other + moves[i].bytes && other < start + bytes && GPOINTER_TO_SIZE (moves[i].to) - other != distance)
+      return FALSE;
+  }
+  moves[(*n)++] = (ConvolveMove){ from, to, bytes };
+  return TRUE;
+}
+
+/* Finds where the planes are that the batch's work is for. FALSE where they are of another kind. */
+static gboolean
+find_moves (const GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs, ConvolveMove *moves, guint *n)
+{
+  *n = 0;
+  for (guint i = 0; i < regions->plans->work.in.n_planes; i++) {
+    const GstCudaConvolvePlanePair *now = &pairs[i], *then = &regions->kept.pairs[i];
+    gsize rows = regions->windows.planes[i].rows;
+
+    if (now->source_stride != then->source_stride || now->destination_stride != then->destination_stride
+        || now->source_stride <= 0 || now->destination_stride <= 0
+        || (now->source == now->destination) != (then->source == then->destination)
+        || !add_move (moves, n, then->source, now->source, rows * now->source_stride))
+      return FALSE;
+    if (now->source != now->destination
+        && !add_move (moves, n, then->destination, now->destination, rows * now->destination_stride))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Whether a frame can be done by the work that the batch holds. Noise and alpha are others in each frame. */
+static gboolean
+can_run_again (const GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs, ConvolveMove *moves,
+    guint *n)
+{
+  const ConvolveRegionSettings *settings = &regions->properties->region;
+
+  return regions->kept.is_valid && regions->plans->iterations == 1
+      && settings->effect != CONVOLVE_REGION_EFFECT_NOISE_PIXELATE
+      && !(settings->sources & CONVOLVE_REGION_SOURCE_ALPHA)
+      && memcmp (&regions->kept.windows, &regions->windows, sizeof (regions->windows)) == 0
+      && find_moves (regions, pairs, moves, n);
+}
+
+static void
+keep (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs, ConvolveStatus status)
+{
+  regions->kept.is_valid = status == CONVOLVE_OK;
+  regions->kept.windows = regions->windows;
+  memcpy (regions->kept.pairs, pairs, sizeof (regions->kept.pairs));
+}
+
+/* All iterations: the second one and those that follow are done in place. A frame as the one before it needs no new work. */
 static ConvolveStatus
 run_pairs (GstCudaConvolveRegions *regions, GstCudaConvolvePlanePair *pairs, ConvolveError *error)
 {
+  ConvolveMove moves[2 * GST_VIDEO_MAX_PLANES];
   ConvolveStatus status = CONVOLVE_OK;
+  guint n_moves;
 
   if (!regions->batch)
     regions->batch = convolve_batch_new (regions->work.device, error);
   if (!regions->batch)
     return error->status;
+  if (can_run_again (regions, pairs, moves, &n_moves)) {
+    status = convolve_batch_run_again (regions->batch, moves, (gint) n_moves, error);
+    regions->kept.is_valid = status == CONVOLVE_OK;
+    return status;
+  }
   for (guint i = 0; i < regions->plans->iterations && status == CONVOLVE_OK; i++) {
     status = run_once (regions, pairs, error);
+    keep (regions, pairs, status);
     for (guint k = 0; k < regions->plans->work.in.n_planes; k++) {
       pairs[k].source = pairs[k].destination;
       pairs[k].source_stride = pairs[k].destination_stride;

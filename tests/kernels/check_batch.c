@@ -4,7 +4,8 @@
  * of integers, so that both give the same bytes. Exit 77 where there is no device.
  *
  * A case has up to 40 effects of all kinds in one or two pictures, in boxes that lie over each other or apart, and sometimes
- * two iterations. Pictures lie in memory of exactly their size, and all bytes are compared.
+ * two iterations. Afterwards the batch runs again, for other pictures. Pictures lie in memory of exactly their size, and all
+ * bytes are compared.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -378,11 +379,19 @@ run_round (const Case *c, ConvolveBatch *batch, ConvolvePlan *const *plans, cons
   return status == CONVOLVE_OK ? convolve_batch_run (batch, error) : status;
 }
 
-/* All rounds with pictures where the batch works. */
-static ConvolveStatus
-run_case (const Case *c, ConvolveBatch *batch, ConvolveDevice *device, const uint16_t *drawn, void *source,
-    void *destination, ConvolveError *error)
+/* Where the batch works. In place the two pictures are one. */
+typedef struct
 {
+  void *source, *destination;
+} Pictures;
+
+/* All rounds with the first pictures, and the last round again with the others. */
+static ConvolveStatus
+run_case (const Case *c, ConvolveBatch *batch, ConvolveDevice *device, const uint16_t *drawn,
+    const Pictures pictures[2], ConvolveError *error)
+{
+  const ConvolveMove moves[] = { { pictures[0].source, pictures[1].source, c->size },
+    { pictures[0].destination, pictures[1].destination, c->size } };
   ConvolvePlan *plans[N_PLANS] = { NULL };
   ConvolveStatus status = CONVOLVE_OK;
 
@@ -391,7 +400,10 @@ run_case (const Case *c, ConvolveBatch *batch, ConvolveDevice *device, const uin
     status = plans[i] ? CONVOLVE_OK : error->status;
   }
   for (int i = 0; i < c->rounds && status == CONVOLVE_OK; i++)
-    status = run_round (c, batch, plans, drawn, i == 0 ? source : destination, destination, error);
+    status = run_round (c, batch, plans, drawn, i == 0 ? pictures[0].source : pictures[0].destination,
+        pictures[0].destination, error);
+  if (status == CONVOLVE_OK)
+    status = convolve_batch_run_again (batch, moves, c->in_place ? 1 : 2, error);
   if (device)
     convolve_device_finish (device, NULL);
   for (int i = 0; i < N_PLANS; i++)
@@ -399,76 +411,114 @@ run_case (const Case *c, ConvolveBatch *batch, ConvolveDevice *device, const uin
   return status;
 }
 
+/* The pictures on the host go to the device, and come back. */
 static ConvolveStatus
-run_on_device (const Case *c, ConvolveBatch *batch, ConvolveDevice *device, const uint8_t *source, uint8_t *result,
+run_on_device (const Case *c, ConvolveBatch *batch, ConvolveDevice *device, const Pictures pictures[2],
     ConvolveError *error)
 {
-  void *from = convolve_device_alloc (device, c->size, error);
-  void *to = c->in_place ? from : convolve_device_alloc (device, c->size, error);
+  Pictures there[2] = { 0 };
   uint16_t *drawn = convolve_device_alloc (device, sizeof (c->drawn), error);
-  ConvolveStatus status = from && to && drawn ? CONVOLVE_OK : error->status;
+  ConvolveStatus status = drawn
+      ? convolve_device_copy (device, drawn, c->drawn, sizeof (c->drawn), CONVOLVE_COPY_TO_DEVICE, error)
+      : error->status;
 
-  if (status == CONVOLVE_OK && !c->in_place)
-    status = convolve_device_copy (device, to, result, c->size, CONVOLVE_COPY_TO_DEVICE, error);
+  for (int i = 0; i < 2 && status == CONVOLVE_OK; i++) {
+    there[i].source = convolve_device_alloc (device, c->size, error);
+    there[i].destination = c->in_place ? there[i].source : convolve_device_alloc (device, c->size, error);
+    status = there[i].source && there[i].destination ? CONVOLVE_OK : error->status;
+    if (status == CONVOLVE_OK && !c->in_place)
+      status = convolve_device_copy (device, there[i].destination, pictures[i].destination, c->size,
+          CONVOLVE_COPY_TO_DEVICE, error);
+    if (status == CONVOLVE_OK)
+      status =
+          convolve_device_copy (device, there[i].source, pictures[i].source, c->size, CONVOLVE_COPY_TO_DEVICE, error);
+  }
   if (status == CONVOLVE_OK)
-    status = convolve_device_copy (device, from, source, c->size, CONVOLVE_COPY_TO_DEVICE, error);
-  if (status == CONVOLVE_OK)
-    status = convolve_device_copy (device, drawn, c->drawn, sizeof (c->drawn), CONVOLVE_COPY_TO_DEVICE, error);
-  if (status == CONVOLVE_OK)
-    status = run_case (c, batch, device, drawn, from, to, error);
-  if (status == CONVOLVE_OK)
-    status = convolve_device_copy (device, result, to, c->size, CONVOLVE_COPY_TO_HOST, error);
+    status = run_case (c, batch, device, drawn, there, error);
+  for (int i = 0; i < 2 && status == CONVOLVE_OK; i++)
+    status = convolve_device_copy (device, pictures[i].destination, there[i].destination, c->size,
+        CONVOLVE_COPY_TO_HOST, error);
   if (status == CONVOLVE_OK)
     status = convolve_device_finish (device, error);
   convolve_device_release (device, drawn);
-  convolve_device_release (device, from);
-  if (!c->in_place)
-    convolve_device_release (device, to);
+  for (int i = 0; i < 2; i++) {
+    convolve_device_release (device, there[i].source);
+    if (!c->in_place)
+      convolve_device_release (device, there[i].destination);
+  }
   return status;
 }
 
 static int
-compare (const Case *c, const uint8_t *host, const uint8_t *device)
+compare (const Case *c, const char *which, const uint8_t *host, const uint8_t *device)
 {
   for (size_t i = 0; i < c->size; i++)
     if (host[i] != device[i]) {
       printf ("FAILED: byte %zu (row %zu, pixel %zu) is %u, on the host %u; %dx%d pixels, depth %d, shift %d%s, %d "
-              "samples, stride %d, select %x, boundary %d, %d works, %d rounds%s%s; seed %" PRIu64 ", case %" PRIu64
+              "samples, stride %d, select %x, boundary %d, %d works, %d rounds%s%s%s; seed %" PRIu64 ", case %" PRIu64
               "\n",
           i, i / (size_t) c->stride, i % (size_t) c->stride / (size_t) c->pixel.stride, device[i], host[i], c->width,
           c->height, c->pixel.depth, c->pixel.shift, c->pixel.swapped ? " swapped" : "", c->pixel.samples,
           c->pixel.stride, c->pixel.select, (int) c->boundary, c->n_works, c->rounds, c->in_place ? ", in place" : "",
-          c->mirrored ? ", last row first" : "", c->seed, c->number);
+          c->mirrored ? ", last row first" : "", which, c->seed, c->number);
       return 1;
     }
   return 0;
+}
+
+/* Pictures of random bytes. */
+static Pictures
+make_pictures (Case *c)
+{
+  Pictures pictures = { .source = malloc (c->size) };
+
+  pictures.destination = c->in_place ? pictures.source : malloc (c->size);
+  check_random_fill (&c->random, pictures.source, c->size);
+  if (!c->in_place)
+    check_random_fill (&c->random, pictures.destination, c->size);
+  return pictures;
+}
+
+static Pictures
+copy_pictures (const Case *c, Pictures from)
+{
+  Pictures pictures = { .source = memcpy (malloc (c->size), from.source, c->size) };
+
+  pictures.destination = c->in_place ? pictures.source : memcpy (malloc (c->size), from.destination, c->size);
+  return pictures;
+}
+
+static void
+free_pictures (const Case *c, Pictures pictures)
+{
+  free (pictures.source);
+  if (!c->in_place)
+    free (pictures.destination);
 }
 
 /* Both batches are kept from case to case, as the element keeps its own from frame to frame. */
 static int
 check (Case *c, ConvolveBatch *host, ConvolveBatch *batch, ConvolveDevice *device)
 {
-  uint8_t *source = malloc (c->size), *copy = calloc (1, c->size), *other = calloc (1, c->size),
-          *result = malloc (c->size);
-  uint8_t *expected = c->in_place ? copy : other;
+  Pictures expected[2], result[2];
   ConvolveError error = { 0 };
   int failures = 0;
 
-  check_random_fill (&c->random, source, c->size);
-  check_random_fill (&c->random, result, c->size);
-  memcpy (copy, source, c->size);
-  memcpy (other, result, c->size);
-  if (run_case (c, host, NULL, c->drawn, copy, expected, &error) != CONVOLVE_OK
-      || run_on_device (c, batch, device, source, result, &error) != CONVOLVE_OK) {
+  for (int i = 0; i < 2; i++) {
+    expected[i] = make_pictures (c);
+    result[i] = copy_pictures (c, expected[i]);
+  }
+  if (run_case (c, host, NULL, c->drawn, expected, &error) != CONVOLVE_OK
+      || run_on_device (c, batch, device, result, &error) != CONVOLVE_OK) {
     printf ("FAILED: %s; seed %" PRIu64 ", case %" PRIu64 "\n", error.text, c->seed, c->number);
     failures++;
-  } else {
-    failures += compare (c, expected, result);
   }
-  free (source);
-  free (copy);
-  free (other);
-  free (result);
+  for (int i = 0; i < 2 && failures == 0; i++)
+    failures += compare (c, i == 0 ? "" : ", run again", expected[i].destination, result[i].destination);
+  for (int i = 0; i < 2; i++) {
+    free_pictures (c, expected[i]);
+    free_pictures (c, result[i]);
+  }
   return failures;
 }
 

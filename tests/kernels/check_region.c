@@ -794,6 +794,8 @@ check_blur (Case *c)
   int *expected = malloc (sizeof (int) * c->width * c->height * c->pixel.samples), failures = 0;
   ConvolvePlane plane = { source, after, c->stride, c->stride, c->width, c->height, c->region };
   ConvolveBatch *batch = convolve_batch_new (NULL, NULL);
+  uint8_t *moved = malloc (c->size);
+  ConvolveMove move = { source, moved, c->size };
   void *memory;
 
   if (plane.region.width > 12)
@@ -821,6 +823,17 @@ check_blur (Case *c)
       || convolve_batch_run (batch, NULL) != CONVOLVE_OK)
     failures += fail (c, "blur refuses", 0, 0);
   failures += compare (c, "blur", before, after, expected);
+  /* Again, from a picture that lies somewhere else, and to the memory of the effect, which does not move. */
+  memcpy (moved, source, c->size);
+  check_random_fill (random, source, c->size);
+  memcpy (after, before, c->size);
+  if (convolve_batch_run_again (batch, &move, 1, NULL) != CONVOLVE_OK)
+    failures += fail (c, "a batch does not run again", 0, 0);
+  failures += compare (c, "blur, run again", before, after, expected);
+  if (convolve_batch_begin (batch, 0, &memory, NULL) != CONVOLVE_OK
+      || convolve_batch_run_again (batch, &move, 1, NULL) != CONVOLVE_INVALID)
+    failures += fail (c, "a batch runs again that has not run", 0, 0);
+  free (moved);
   convolve_batch_free (batch);
   convolve_mask_clear (&mask);
   free (source);

@@ -200,7 +200,7 @@ convolve_device_batch_begin (ConvolveBatch *batch, size_t bytes, ConvolveError *
 }
 
 ConvolveStatus
-convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error)
+convolve_device_batch_run (ConvolveBatch *batch, const ConvolveMoves *moves, ConvolveError *error)
 {
   return no_cuda (error);
 }

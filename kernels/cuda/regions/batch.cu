@@ -30,6 +30,7 @@ struct Loaded
   ConvolveTables tables;
   uint8_t *arena, *sent; /* of the atlases and of the tables, on the device */
   size_t arena_bytes, sent_bytes;
+  size_t offsets[CONVOLVE_N_TABLES]; /* of the tables that were sent */
   Staging stagings[STAGINGS];
   unsigned batches;
   ConvolveTableParameters<MANY_PARAMETERS> *parameters; /* of a launch, while it is put together */
@@ -148,11 +149,35 @@ copy_tables (ConvolveDevice *device, Loaded *loaded, Staging *staging, size_t by
   return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "cannot send regions", error);
 }
 
+/* The table of planes, where they are now. */
+static void
+put_planes (const Loaded *loaded, const ConvolveMoves *moves, uint8_t *to)
+{
+  const ConvolveTable &table = loaded->tables.table[CONVOLVE_TABLE_PLANES];
+  ConvolveFramePlane *planes = (ConvolveFramePlane *) to;
+
+  if (table.count > 0)
+    memcpy (planes, table.elements, table.count * sizeof (*planes));
+  for (size_t i = 0; i < table.count && moves->count > 0; i++)
+    planes[i].data = (uint8_t *) convolve_moved (moves, planes[i].data);
+}
+
+static void
+put_table (const Loaded *loaded, ConvolveTableName name, const ConvolveMoves *moves, uint8_t *to)
+{
+  const ConvolveTable &table = loaded->tables.table[name];
+
+  if (name == CONVOLVE_TABLE_PLANES)
+    put_planes (loaded, moves, to);
+  else if (table.count > 0)
+    memcpy (to, table.elements, table.count * convolve_table_element (name));
+}
+
 /* Sends the tables to loaded->sent, where each begins at its offset. */
 static ConvolveStatus
-send_tables (ConvolveDevice *device, Loaded *loaded, size_t offsets[CONVOLVE_N_TABLES], ConvolveError *error)
+send_tables (ConvolveDevice *device, Loaded *loaded, const ConvolveMoves *moves, ConvolveError *error)
 {
-  size_t bytes = convolve_tables_place (&loaded->tables, offsets);
+  size_t bytes = convolve_tables_place (&loaded->tables, loaded->offsets);
   ConvolveStatus status = make_room (device, &loaded->sent, &loaded->sent_bytes, bytes, error);
   Staging *staging;
   cudaError_t code;
@@ -161,9 +186,7 @@ send_tables (ConvolveDevice *device, Loaded *loaded, size_t offsets[CONVOLVE_N_T
     return status;
   code = take_staging (loaded, bytes, &staging);
   for (int i = 0; i < CONVOLVE_N_TABLES && code == cudaSuccess; i++)
-    if (loaded->tables.table[i].count > 0)
-      memcpy ((uint8_t *) staging->memory + offsets[i], loaded->tables.table[i].elements,
-          loaded->tables.table[i].count * convolve_table_element ((ConvolveTableName) i));
+    put_table (loaded, (ConvolveTableName) i, moves, (uint8_t *) staging->memory + loaded->offsets[i]);
   if (code != cudaSuccess)
     return convolve_device_fail (device, code, "cannot send regions", error);
   status = copy_tables (device, loaded, staging, bytes, error);
@@ -176,7 +199,7 @@ send_tables (ConvolveDevice *device, Loaded *loaded, size_t offsets[CONVOLVE_N_T
 /* --- launches --- */
 
 /*
- * A kernel for each size of its parameters, and its tables. The last one has the tiles, or the jobs of an effect, whose
+ * A kernel for each size of its parameters, and its tables. The first one is that of planes. The last one has the tiles, or the jobs of an effect, whose
  * tiles are counted in the member of ConvolveTables at `tiles`.
  */
 struct BatchKernel
@@ -190,30 +213,30 @@ struct BatchKernel
 
 #define KERNELS(name) \
   { \
-    (const void *) name<1>, (const void *) name<FEW_PARAMETERS>, (const void *) name<MORE_PARAMETERS>, \
-        (const void *) name<MANY_PARAMETERS> \
+    (const void *) name<CONVOLVE_PLANES_SPACE>, (const void *) name<FEW_PARAMETERS>, \
+        (const void *) name<MORE_PARAMETERS>, (const void *) name<MANY_PARAMETERS> \
   }
 static_assert (sizeof (ConvolveTableParameters<MANY_PARAMETERS>) <= CONVOLVE_PARAMETER_BYTES,
     "the tables fit into the parameters");
 
 #define EFFECT(name, tiles) KERNELS (convolve_##name##_tiles), CONVOLVE_BATCH_THREADS, offsetof (ConvolveTables, tiles)
-#define EFFECT_TABLES CONVOLVE_TABLE_SOURCES, CONVOLVE_TABLE_EFFECT_BOXES
+#define EFFECT_TABLES CONVOLVE_TABLE_PLANES, CONVOLVE_TABLE_EFFECT_BOXES
 
 static const BatchKernel batch_kernels[] = {
-  { KERNELS (convolve_gather_tiles), CONVOLVE_BATCH_THREADS, 0, 2,
-      { CONVOLVE_TABLE_GATHER_JOBS, CONVOLVE_TABLE_GATHER_TILES } },
-  { KERNELS (convolve_take_tiles), CONVOLVE_BATCH_THREADS, 0, 2,
-      { CONVOLVE_TABLE_TAKE_JOBS, CONVOLVE_TABLE_TAKE_TILES } },
+  { KERNELS (convolve_gather_tiles), CONVOLVE_BATCH_THREADS, 0, 3,
+      { CONVOLVE_TABLE_PLANES, CONVOLVE_TABLE_GATHER_JOBS, CONVOLVE_TABLE_GATHER_TILES } },
+  { KERNELS (convolve_take_tiles), CONVOLVE_BATCH_THREADS, 0, 3,
+      { CONVOLVE_TABLE_PLANES, CONVOLVE_TABLE_TAKE_JOBS, CONVOLVE_TABLE_TAKE_TILES } },
   { EFFECT (shrink, shrink_tiles), 4, { EFFECT_TABLES, CONVOLVE_TABLE_WEIGHTS, CONVOLVE_TABLE_BLUR_JOBS } },
   { EFFECT (blur, blur_tiles), 4, { EFFECT_TABLES, CONVOLVE_TABLE_WEIGHTS, CONVOLVE_TABLE_BLUR_JOBS } },
   { EFFECT (pixelate, pixelate_tiles), 3, { EFFECT_TABLES, CONVOLVE_TABLE_PIXELATE_JOBS } },
   { EFFECT (fill, fill_tiles), 3, { EFFECT_TABLES, CONVOLVE_TABLE_FILL_JOBS } },
   { EFFECT (draw, draw_tiles), 3, { EFFECT_TABLES, CONVOLVE_TABLE_DRAW_JOBS } },
   { KERNELS (convolve_blend_tiles), CONVOLVE_BLEND_THREADS, 0, 5,
-      { CONVOLVE_TABLE_TARGETS, CONVOLVE_TABLE_BLEND_JOBS, CONVOLVE_TABLE_BOXES, CONVOLVE_TABLE_COVERS,
+      { CONVOLVE_TABLE_PLANES, CONVOLVE_TABLE_BLEND_JOBS, CONVOLVE_TABLE_BOXES, CONVOLVE_TABLE_COVERS,
           CONVOLVE_TABLE_BLEND_TILES } },
   { KERNELS (convolve_blend_shapes), CONVOLVE_BLEND_THREADS, 0, 8,
-      { CONVOLVE_TABLE_TARGETS, CONVOLVE_TABLE_BLEND_JOBS, CONVOLVE_TABLE_BOXES, CONVOLVE_TABLE_COVERS,
+      { CONVOLVE_TABLE_PLANES, CONVOLVE_TABLE_BLEND_JOBS, CONVOLVE_TABLE_BOXES, CONVOLVE_TABLE_COVERS,
           CONVOLVE_TABLE_OUTLINES, CONVOLVE_TABLE_CORNERS, CONVOLVE_TABLE_MATTES, CONVOLVE_TABLE_BLEND_TILES } },
 };
 #define N_KERNELS ((int) (sizeof (batch_kernels) / sizeof (batch_kernels[0])))
@@ -270,22 +293,16 @@ needs_sending (const Loaded *loaded)
   return false;
 }
 
-/* Fills the parameters with the tables. */
-static void
-fill_parameters (const Loaded *loaded, const BatchKernel &kernel, ConvolveTableParameters<MANY_PARAMETERS> *parameters)
+/* Whether the planes take more than their part of the parameters, so that they are sent with the other tables. */
+static bool
+sends_planes (const Loaded *loaded)
 {
-  for (int i = 0; i < kernel.n_tables; i++) {
-    const ConvolveTable &table = loaded->tables.table[kernel.tables[i]];
-
-    if (table.count > 0)
-      memcpy (parameters->bytes + parameters->offsets[i], table.elements,
-          table.count * convolve_table_element (kernel.tables[i]));
-  }
+  return loaded->tables.table[CONVOLVE_TABLE_PLANES].count * sizeof (ConvolveFramePlane) > CONVOLVE_PLANES_SPACE;
 }
 
-/* Launches a kernel over its tiles; not where it has none. offsets are those of the tables that were sent. */
+/* Launches a kernel over its tiles; not where it has none. */
 static ConvolveStatus
-launch_kernel (ConvolveDevice *device, const Loaded *loaded, const BatchKernel &kernel, const size_t *offsets,
+launch_kernel (ConvolveDevice *device, const Loaded *loaded, const BatchKernel &kernel, const ConvolveMoves *moves,
     ConvolveError *error)
 {
   static_assert (offsetof (ConvolveTableParameters<MANY_PARAMETERS>, bytes)
@@ -293,60 +310,68 @@ launch_kernel (ConvolveDevice *device, const Loaded *loaded, const BatchKernel &
       "parameters of all sizes begin alike");
   ConvolveTableParameters<MANY_PARAMETERS> *parameters = loaded->parameters;
   size_t tiles = count_tiles (loaded, kernel), bytes = place_tables (loaded, kernel, parameters->offsets);
+  const bool sent = bytes > MANY_PARAMETERS;
   ConvolveLaunch launch = { NULL, dim3 ((unsigned) tiles), dim3 (kernel.threads), 0, true };
   void *arguments[] = { parameters };
 
   if (tiles == 0)
     return CONVOLVE_OK;
-  launch.kernel = kernel.kernels[bytes > MANY_PARAMETERS ? 0
-          : bytes > MORE_PARAMETERS                      ? 3
-          : bytes > FEW_PARAMETERS                       ? 2
-                                                         : 1];
-  if (bytes <= MANY_PARAMETERS)
-    fill_parameters (loaded, kernel, parameters);
+  launch.kernel = kernel.kernels[sent ? 0 : bytes > MORE_PARAMETERS ? 3 : bytes > FEW_PARAMETERS ? 2 : 1];
   parameters->sent = loaded->sent;
+  parameters->sends_planes = sent && sends_planes (loaded);
   parameters->n_jobs = (int) count_last (loaded, kernel);
-  for (int i = 0; i < kernel.n_tables && bytes > MANY_PARAMETERS; i++)
-    parameters->offsets[i] = (unsigned) offsets[kernel.tables[i]];
+  for (int i = 0; i < kernel.n_tables && !sent; i++)
+    put_table (loaded, kernel.tables[i], moves, parameters->bytes + parameters->offsets[i]);
+  for (int i = 0; i < kernel.n_tables && sent; i++)
+    parameters->offsets[i] = (unsigned) loaded->offsets[kernel.tables[i]];
+  if (sent && !parameters->sends_planes) {
+    parameters->offsets[0] = 0;
+    put_planes (loaded, moves, parameters->bytes);
+  }
   return convolve_enqueue (device, launch, arguments, "regions", error);
 }
 
 static ConvolveStatus
-copy_planes (ConvolveDevice *device, const ConvolveBatch *batch, ConvolveError *error)
+copy_planes (ConvolveDevice *device, const ConvolveBatch *batch, const ConvolveMoves *moves, ConvolveError *error)
 {
   cudaStream_t stream = device->streams[PHASE_KERNEL];
   cudaError_t code = cudaSuccess;
 
   for (size_t i = 0; i < batch->n_works && code == cudaSuccess; i++) {
-    const ConvolvePlane *plane = &batch->works[i].plane;
-    size_t bytes = batch->works[i].row_bytes;
+    const ConvolveWork *work = &batch->works[i];
 
-    if (batch->works[i].kind != CONVOLVE_WORK_COPY)
+    if (work->kind != CONVOLVE_WORK_COPY)
       continue;
+    const ConvolvePlane plane = convolve_moved_plane (moves, work);
+    const size_t bytes = work->row_bytes;
+
     /* A 2D copy takes strides from 0 to 2 GiB alone. */
-    if (plane->source_stride == (ptrdiff_t) bytes && plane->destination_stride == (ptrdiff_t) bytes)
-      code =
-          cudaMemcpyAsync (plane->destination, plane->source, bytes * plane->height, cudaMemcpyDeviceToDevice, stream);
-    else if (plane->source_stride > 0 && plane->destination_stride > 0)
-      code = cudaMemcpy2DAsync (plane->destination, plane->destination_stride, plane->source, plane->source_stride,
-          bytes, plane->height, cudaMemcpyDeviceToDevice, stream);
+    if (plane.source_stride == (ptrdiff_t) bytes && plane.destination_stride == (ptrdiff_t) bytes)
+      code = cudaMemcpyAsync (plane.destination, plane.source, bytes * plane.height, cudaMemcpyDeviceToDevice, stream);
+    else if (plane.source_stride > 0 && plane.destination_stride > 0)
+      code = cudaMemcpy2DAsync (plane.destination, plane.destination_stride, plane.source, plane.source_stride, bytes,
+          plane.height, cudaMemcpyDeviceToDevice, stream);
     else
-      for (int y = 0; y < plane->height && code == cudaSuccess; y++)
-        code = cudaMemcpyAsync ((uint8_t *) plane->destination + y * plane->destination_stride,
-            (const uint8_t *) plane->source + y * plane->source_stride, bytes, cudaMemcpyDeviceToDevice, stream);
+      for (int y = 0; y < plane.height && code == cudaSuccess; y++)
+        code = cudaMemcpyAsync ((uint8_t *) plane.destination + y * plane.destination_stride,
+            (const uint8_t *) plane.source + y * plane.source_stride, bytes, cudaMemcpyDeviceToDevice, stream);
   }
   return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "cannot copy a plane", error);
 }
 
 /* The convolutions, with what is before and behind them. */
 static ConvolveStatus
-launch_convolutions (ConvolveDevice *device, const Loaded *loaded, const size_t *offsets, ConvolveError *error)
+launch_convolutions (ConvolveDevice *device, const Loaded *loaded, const ConvolveMoves *moves, ConvolveError *error)
 {
   const ConvolveBatchRun *runs = (const ConvolveBatchRun *) loaded->tables.runs.elements;
-  ConvolveStatus status = launch_kernel (device, loaded, batch_kernels[GATHER], offsets, error);
+  ConvolveStatus status = launch_kernel (device, loaded, batch_kernels[GATHER], moves, error);
 
-  for (size_t i = 0; i < loaded->tables.runs.count && status == CONVOLVE_OK; i++)
-    status = convolve_run (runs[i].plan, &runs[i].plane, error);
+  for (size_t i = 0; i < loaded->tables.runs.count && status == CONVOLVE_OK; i++) {
+    ConvolvePlane plane = runs[i].plane;
+
+    plane.source = convolve_moved (moves, plane.source);
+    status = convolve_run (runs[i].plan, &plane, error);
+  }
   /* After an error, too: what is held must not outlive the arena. */
   ConvolveStatus flushed = convolve_flush (device, status == CONVOLVE_OK ? error : NULL);
 
@@ -354,13 +379,13 @@ launch_convolutions (ConvolveDevice *device, const Loaded *loaded, const size_t 
 }
 
 static ConvolveStatus
-launch_kernels (ConvolveDevice *device, const Loaded *loaded, int first, int end, const size_t *offsets,
+launch_kernels (ConvolveDevice *device, const Loaded *loaded, int first, int end, const ConvolveMoves *moves,
     ConvolveError *error)
 {
   ConvolveStatus status = CONVOLVE_OK;
 
   for (int i = first; i < end && status == CONVOLVE_OK; i++)
-    status = launch_kernel (device, loaded, batch_kernels[i], offsets, error);
+    status = launch_kernel (device, loaded, batch_kernels[i], moves, error);
   return status;
 }
 
@@ -369,17 +394,17 @@ launch_kernels (ConvolveDevice *device, const Loaded *loaded, int first, int end
  * no copy changes what the effects are made from.
  */
 static ConvolveStatus
-launch_all (ConvolveDevice *device, const ConvolveBatch *batch, const Loaded *loaded, const size_t *offsets,
+launch_all (ConvolveDevice *device, const ConvolveBatch *batch, const Loaded *loaded, const ConvolveMoves *moves,
     ConvolveError *error)
 {
   const int behind = loaded->tables.is_blended ? BLUR : BLEND; /* the first kernel after the copies */
-  ConvolveStatus status = launch_convolutions (device, loaded, offsets, error);
+  ConvolveStatus status = launch_convolutions (device, loaded, moves, error);
 
   if (status == CONVOLVE_OK)
-    status = launch_kernels (device, loaded, TAKE, behind, offsets, error);
+    status = launch_kernels (device, loaded, TAKE, behind, moves, error);
   if (status == CONVOLVE_OK)
-    status = copy_planes (device, batch, error);
-  return status == CONVOLVE_OK ? launch_kernels (device, loaded, behind, N_KERNELS, offsets, error) : status;
+    status = copy_planes (device, batch, moves, error);
+  return status == CONVOLVE_OK ? launch_kernels (device, loaded, behind, N_KERNELS, moves, error) : status;
 }
 
 /* Makes the tables, with the atlases in the arena. */
@@ -404,12 +429,11 @@ make_tables (ConvolveDevice *device, Loaded *loaded, const ConvolveBatch *batch,
 }
 
 ConvolveStatus
-convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error)
+convolve_device_batch_run (ConvolveBatch *batch, const ConvolveMoves *moves, ConvolveError *error)
 {
   ConvolveDevice *device = batch->device;
   ConvolveEntry entry (device, error);
   ConvolveStatus status = entry.status;
-  size_t offsets[CONVOLVE_N_TABLES];
 
   if (status != CONVOLVE_OK || batch->n_works == 0)
     return status;
@@ -425,8 +449,9 @@ convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error)
 
   if (code != cudaSuccess)
     return convolve_device_fail (device, code, "cannot begin with regions", error);
-  status = make_tables (device, loaded, batch, error);
-  if (status == CONVOLVE_OK && needs_sending (loaded))
-    status = send_tables (device, loaded, offsets, error);
-  return status == CONVOLVE_OK ? launch_all (device, batch, loaded, offsets, error) : status;
+  if (!batch->has_run)
+    status = make_tables (device, loaded, batch, error);
+  if (status == CONVOLVE_OK && needs_sending (loaded) && (!batch->has_run || sends_planes (loaded)))
+    status = send_tables (device, loaded, moves, error);
+  return status == CONVOLVE_OK ? launch_all (device, batch, loaded, moves, error) : status;
 }

@@ -178,7 +178,7 @@ convolve_tables_plan_atlases (ConvolveTables *tables, const ConvolveBatch *batch
 /* --- jobs --- */
 
 static void
-add_gather (ConvolveTables *tables, const Group *group, const Cell *cell, uint8_t *arena)
+add_gather (ConvolveTables *tables, const Group *group, const Cell *cell, const ConvolveWork *work, uint8_t *arena)
 {
   const ConvolvePlan *plan = group->plan;
   size_t number = tables->table[CONVOLVE_TABLE_GATHER_JOBS].count;
@@ -186,11 +186,7 @@ add_gather (ConvolveTables *tables, const Group *group, const Cell *cell, uint8_
 
   if (!job)
     return;
-  job->pixel = plan->pixel;
-  job->source = group->picture.source;
-  job->source_stride = group->picture.source_stride;
-  job->width = group->picture.width;
-  job->height = group->picture.height;
+  job->source = convolve_table_add_source (tables, work);
   job->boundary = plan->boundary;
   memcpy (job->outside, plan->outside_level, sizeof (job->outside));
   job->cell = arena + group->source + cell->y * group->stride + (ptrdiff_t) cell->x * plan->pixel.stride;
@@ -273,7 +269,7 @@ convolve_tables_add_convolutions (ConvolveTables *tables, const ConvolveBatch *b
     else
       add_take (tables, group, cell, work, arena);
     if (group->way == FROM_ATLAS)
-      add_gather (tables, group, cell, arena);
+      add_gather (tables, group, cell, work, arena);
   }
   for (size_t i = 0; i < tables->groups.count; i++)
     if (groups[i].way != DIRECT)

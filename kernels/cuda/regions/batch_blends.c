@@ -128,11 +128,12 @@ typedef struct
   int step; /* from a tile to the next: 0 where all tiles have the same boxes */
 } BoxesOfTiles;
 
+/* Whether two blends have one target. */
 static bool
-belongs (const ConvolveTarget *target, const ConvolveWork *work)
+belong_together (const ConvolveWork *a, const ConvolveWork *b)
 {
-  return target->destination == work->plane.destination && target->destination_stride == work->plane.destination_stride
-      && target->pixel.stride == work->pixel.stride && target->pixel.select == work->pixel.select;
+  return a->plane.destination == b->plane.destination && a->plane.destination_stride == b->plane.destination_stride
+      && a->pixel.stride == b->pixel.stride && a->pixel.select == b->pixel.select;
 }
 
 /* The boxes of all tiles together, as sort_boxes () would store them. */
@@ -267,33 +268,30 @@ clear_grid (ConvolveTables *tables, Tiles grid)
   return places != NULL;
 }
 
-/* Whether this is the first work of a target; adds the target. */
+/* Whether this is the first blend of its target, of the blends up to it. */
 static bool
-add_target (ConvolveTables *tables, const ConvolveWork *work)
+is_first (ConvolveTables *tables, const ConvolveBatch *batch, size_t number)
 {
-  const ConvolveTarget *targets = tables->table[CONVOLVE_TABLE_TARGETS].elements;
-  ConvolveTarget *target;
+  const size_t *firsts = tables->targets.elements;
+  size_t *added;
 
-  for (size_t i = 0; i < tables->table[CONVOLVE_TABLE_TARGETS].count; i++)
-    if (belongs (&targets[i], work))
+  for (size_t i = 0; i < tables->targets.count; i++)
+    if (belong_together (&batch->works[firsts[i]], &batch->works[number]))
       return false;
-  target = convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_TARGETS], sizeof (*target), 1);
-  if (target) {
-    target->pixel = work->pixel;
-    target->destination = work->plane.destination;
-    target->destination_stride = work->plane.destination_stride;
-  }
-  return target != NULL;
+  added = convolve_table_extend (tables, &tables->targets, sizeof (*added), 1);
+  if (added)
+    *added = number;
+  return added != NULL;
 }
 
 /* The tiles of all works of a target, the first of which is work number `first`. */
 static Tiles
-grid_of_target (const ConvolveBatch *batch, size_t first, const ConvolveTarget *target)
+grid_of_target (const ConvolveBatch *batch, size_t first)
 {
   int width = 1, height = 1;
 
   for (size_t i = first; i < batch->n_works; i++)
-    if (batch->works[i].kind == CONVOLVE_WORK_BLEND && belongs (target, &batch->works[i])) {
+    if (batch->works[i].kind == CONVOLVE_WORK_BLEND && belong_together (&batch->works[first], &batch->works[i])) {
       width = convolve_larger (width, batch->works[i].plane.width);
       height = convolve_larger (height, batch->works[i].plane.height);
     }
@@ -311,18 +309,17 @@ convolve_tables_add_blends (ConvolveTables *tables, const ConvolveBatch *batch)
   for (size_t i = 0; i < batch->n_works && !tables->failed; i++) {
     const ConvolveWork *work = &batch->works[i];
     Tiles grid;
-    int number = (int) tables->table[CONVOLVE_TABLE_TARGETS].count;
+    int target;
 
     if (work->kind != CONVOLVE_WORK_BLEND || convolve_tables_is_paired (tables, batch, work)
-        || !add_target (tables, work))
+        || !is_first (tables, batch, i))
       continue;
-    grid = grid_of_target (batch, i, (const ConvolveTarget *) tables->table[CONVOLVE_TABLE_TARGETS].elements + number);
+    target = convolve_table_add_target (tables, work);
+    grid = grid_of_target (batch, i);
     if (!clear_grid (tables, grid))
       return;
     for (size_t k = i; k < batch->n_works && !tables->failed; k++)
-      if (batch->works[k].kind == CONVOLVE_WORK_BLEND
-          && belongs ((const ConvolveTarget *) tables->table[CONVOLVE_TABLE_TARGETS].elements + number,
-              &batch->works[k]))
-        add_blend (tables, batch, &batch->works[k], number, grid.right);
+      if (batch->works[k].kind == CONVOLVE_WORK_BLEND && belong_together (work, &batch->works[k]))
+        add_blend (tables, batch, &batch->works[k], target, grid.right);
   }
 }

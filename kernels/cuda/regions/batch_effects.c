@@ -34,31 +34,6 @@ convolve_tables_plan_blurs (const ConvolveBatch *batch)
   return bytes;
 }
 
-/* Beyond so many sources, a plane may be in the table twice. */
-#define MOST_COMPARED 16
-
-static int
-add_source (ConvolveTables *tables, const ConvolveWork *work)
-{
-  ConvolveTable *table = &tables->table[CONVOLVE_TABLE_SOURCES];
-  const ConvolvePlane *plane = &work->plane;
-  ConvolveSource source, *added;
-
-  memset (&source, 0, sizeof (source)); /* with the padding, which is compared, too */
-  source.pixel = work->pixel;
-  source.data = plane->source;
-  source.stride = plane->source_stride;
-  source.width = plane->width;
-  source.height = plane->height;
-  for (size_t i = table->count; i > 0 && i + MOST_COMPARED > table->count; i--)
-    if (memcmp ((const ConvolveSource *) table->elements + i - 1, &source, sizeof (source)) == 0)
-      return (int) i - 1;
-  added = convolve_table_extend (tables, table, sizeof (*added), 1);
-  if (added)
-    *added = source;
-  return (int) table->count - 1;
-}
-
 /* Adds the boxes of a blend to the effect's table, and lets the effect write to the picture. */
 static void
 blend_at_once (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork *blend, ConvolveEffect *effect)
@@ -77,8 +52,7 @@ blend_at_once (ConvolveTables *tables, const ConvolveBatch *batch, const Convolv
   effect->outside = area.outside;
   effect->transparency = area.transparency;
   effect->is_blended = true;
-  effect->destination = blend->plane.destination;
-  effect->destination_stride = blend->plane.destination_stride;
+  effect->target = convolve_table_add_target (tables, blend);
   boxes = convolve_table_extend (tables, table, sizeof (*boxes), (size_t) area.count);
   if (boxes && area.count > 0)
     memcpy (boxes, area.boxes, (size_t) area.count * sizeof (*boxes));
@@ -93,7 +67,7 @@ init_effect (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveW
 
   effect->first_tile = (int) *tiles;
   effect->columns = columns;
-  effect->source = add_source (tables, work);
+  effect->source = convolve_table_add_source (tables, work);
   effect->destination = work->plane.destination;
   effect->destination_stride = work->plane.destination_stride;
   effect->region = work->plane.region;

@@ -12,14 +12,18 @@
 #include "cuda/regions/batch_tables.h"
 #include "cuda/device/image.cuh"
 
+#define CONVOLVE_PLANES_SPACE 2000 /* bytes of parameters for the table of planes alone */
+
 /*
  * The tables of a kernel, in the order in which the kernel names them: in the launch's own parameters where they fit
- * SPACE bytes, so that nothing has to be sent before, and otherwise in device memory.
+ * SPACE bytes, so that nothing has to be sent before, and otherwise in device memory. The first table, that of the frame's
+ * planes, is in the parameters in both cases, as long as it fits, because it changes from frame to frame.
  */
 template <int SPACE>
 struct ConvolveTableParameters
 {
   const uint8_t *sent;
+  bool sends_planes;                      /* the planes are in device memory, too */
   int n_jobs;                             /* in the last table, of kernels that find their tiles */
   unsigned offsets[CONVOLVE_MOST_TABLES]; /* bytes */
   alignas (16) uint8_t bytes[SPACE];
@@ -28,7 +32,14 @@ struct ConvolveTableParameters
   __device__ __forceinline__ const Element *
   table (int n) const
   {
-    return (const Element *) ((SPACE > 1 ? bytes : sent) + offsets[n]);
+    return (const Element *) ((SPACE > CONVOLVE_PLANES_SPACE ? bytes : sent) + offsets[n]);
+  }
+
+  /* The first table, that of planes. */
+  __device__ __forceinline__ const ConvolveFramePlane *
+  planes () const
+  {
+    return (const ConvolveFramePlane *) ((SPACE > CONVOLVE_PLANES_SPACE || !sends_planes ? bytes : sent) + offsets[0]);
   }
 };
 
@@ -45,18 +56,10 @@ convolve_is_in (const ConvolveRect &rect, int x, int y)
   return x >= rect.x && y >= rect.y && x < rect.x + rect.width && y < rect.y + rect.height;
 }
 
-template <typename Job>
-static __device__ __forceinline__ const uint8_t *
-convolve_source_of (const Job &job, int x, int y)
-{
-  return job.source + y * job.source_stride + (int64_t) x * job.pixel.stride;
-}
-
-template <typename Job>
 static __device__ __forceinline__ uint8_t *
-convolve_destination_of (const Job &job, int x, int y)
+convolve_pixel_of (const ConvolveFramePlane &plane, int x, int y)
 {
-  return job.destination + y * job.destination_stride + (int64_t) x * job.pixel.stride;
+  return plane.data + y * plane.stride + (int64_t) x * plane.pixel.stride;
 }
 
 static __device__ __forceinline__ int
@@ -73,23 +76,25 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
     convolve_gather_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
 {
   convolve_wait ();
-  const ConvolveTile tile = tables.template table<ConvolveTile> (1)[blockIdx.x];
-  const ConvolveGatherJob &job = tables.template table<ConvolveGatherJob> (0)[tile.job];
+  const ConvolveTile tile = tables.template table<ConvolveTile> (2)[blockIdx.x];
+  const ConvolveGatherJob &job = tables.template table<ConvolveGatherJob> (1)[tile.job];
+  const ConvolveFramePlane &source = tables.planes ()[job.source];
+  const ConvolvePixel &pixel = source.pixel;
   int2 at = convolve_pixel_of_thread (tile);
 
   if (at.x >= job.place.width || at.y >= job.place.height)
     return;
-  int x = convolve_boundary_index (job.boundary, job.place.x + at.x, job.width);
-  int y = convolve_boundary_index (job.boundary, job.place.y + at.y, job.height);
-  int size = convolve_bytes_of_sample (job.pixel);
-  const uint8_t *from = convolve_source_of (job, x, y);
-  uint8_t *to = job.cell + at.y * job.cell_stride + (int64_t) at.x * job.pixel.stride;
+  int x = convolve_boundary_index (job.boundary, job.place.x + at.x, source.width);
+  int y = convolve_boundary_index (job.boundary, job.place.y + at.y, source.height);
+  int size = convolve_bytes_of_sample (pixel);
+  const uint8_t *from = convolve_pixel_of (source, x, y);
+  uint8_t *to = job.cell + at.y * job.cell_stride + (int64_t) at.x * pixel.stride;
 
 #pragma unroll
   for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
-    if (k < job.pixel.samples)
-      convolve_write_sample (&job.pixel, to + k * size,
-          x < 0 || y < 0 ? job.outside[k] : convolve_read_sample (&job.pixel, from + k * size));
+    if (k < pixel.samples)
+      convolve_write_sample (&pixel, to + k * size,
+          x < 0 || y < 0 ? job.outside[k] : convolve_read_sample (&pixel, from + k * size));
 }
 
 template <int SPACE>
@@ -97,14 +102,14 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
     convolve_take_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
 {
   convolve_wait ();
-  const ConvolveTile tile = tables.template table<ConvolveTile> (1)[blockIdx.x];
-  const ConvolveTakeJob &job = tables.template table<ConvolveTakeJob> (0)[tile.job];
+  const ConvolveTile tile = tables.template table<ConvolveTile> (2)[blockIdx.x];
+  const ConvolveTakeJob &job = tables.template table<ConvolveTakeJob> (1)[tile.job];
   int2 at = convolve_pixel_of_thread (tile);
 
   if (!convolve_is_in (job.region, at.x, at.y))
     return;
-  const uint8_t *from = convolve_source_of (job, at.x, at.y);
-  uint8_t *to = convolve_destination_of (job, at.x, at.y);
+  const uint8_t *from = job.source + at.y * job.source_stride + (int64_t) at.x * job.pixel.stride;
+  uint8_t *to = job.destination + at.y * job.destination_stride + (int64_t) at.x * job.pixel.stride;
   int size = convolve_bytes_of_sample (job.pixel);
 
 #pragma unroll
@@ -142,11 +147,27 @@ convolve_tile_of_job (int first_tile, int columns)
   return make_int2 (number % columns, number / columns);
 }
 
-static __device__ __forceinline__ uint8_t *
-convolve_place_of (const ConvolveEffect &effect, const ConvolvePixel &pixel, int x, int y)
+/* Where an effect is written: to its target, or to the batch's memory, where pixel (0, 0) may lie anywhere. */
+struct ConvolveOutput
 {
-  return effect.destination + y * effect.destination_stride + (int64_t) x * pixel.stride;
-}
+  uint8_t *data;
+  int64_t stride;
+  int pixel_stride;
+
+  __device__ __forceinline__
+  ConvolveOutput (const ConvolveEffect &effect, const ConvolveFramePlane *planes, const ConvolvePixel &pixel)
+      : data (effect.is_blended ? planes[effect.target].data : effect.destination),
+        stride (effect.is_blended ? planes[effect.target].stride : effect.destination_stride),
+        pixel_stride (pixel.stride)
+  {
+  }
+
+  __device__ __forceinline__ uint8_t *
+  at (int x, int y) const
+  {
+    return data + y * stride + (int64_t) x * pixel_stride;
+  }
+};
 
 /* Whether a pixel has a luma pixel in the box; with outside set, whether all of its luma pixels are there. */
 static __device__ __forceinline__ bool
@@ -203,11 +224,11 @@ convolve_put_sample (const ConvolvePixel &pixel, uint8_t *to, int value, int wei
 
 /* Writes the samples of pixel x, y, where it has a weight. */
 static __device__ __forceinline__ void
-convolve_put_pixel (const ConvolveEffect &effect, const ConvolvePixel &pixel, const ConvolveRect *boxes, int x, int y,
-    const int (&values)[CONVOLVE_MAX_SAMPLES])
+convolve_put_pixel (const ConvolveEffect &effect, const ConvolveOutput &output, const ConvolvePixel &pixel,
+    const ConvolveRect *boxes, int x, int y, const int (&values)[CONVOLVE_MAX_SAMPLES])
 {
   const int size = convolve_bytes_of_sample (pixel), weight = convolve_effect_weight (effect, boxes, x, y);
-  uint8_t *to = convolve_place_of (effect, pixel, x, y);
+  uint8_t *to = output.at (x, y);
 
   if (weight == 0)
     return;
@@ -234,11 +255,11 @@ convolve_share (Value &shared, const Value &value)
 struct ConvolveBlurWork
 {
   ConvolveBlurJob job;
-  ConvolveSource source;
+  ConvolveFramePlane source;
   ConvolveRect cell; /* of c */
 };
 
-/* The tables of blurs: the sources, the boxes of effects, the weights and the jobs. */
+/* The tables of blurs: the planes, the boxes of effects, the weights and the jobs. */
 template <typename Tables>
 static __device__ __forceinline__ void
 convolve_share_work (ConvolveBlurWork &work, const Tables &tables, int number)
@@ -247,7 +268,7 @@ convolve_share_work (ConvolveBlurWork &work, const Tables &tables, int number)
   const ConvolveBlurWeights &weights = tables.template table<ConvolveBlurWeights> (2)[job.weights];
 
   convolve_share (work.job, job);
-  convolve_share (work.source, tables.template table<ConvolveSource> (0)[job.effect.source]);
+  convolve_share (work.source, tables.planes ()[job.effect.source]);
   if (threadIdx.x == 0)
     work.cell = convolve_widen (job.result, weights.row_count / 2, weights.column_count / 2);
   __syncthreads ();
@@ -265,7 +286,7 @@ template <typename T>
 static __device__ __forceinline__ unsigned
 convolve_sample_at (const ConvolveBlurWork &work, int x, int y, int k)
 {
-  const ConvolveSource &source = work.source;
+  const ConvolveFramePlane &source = work.source;
 
   if (x < 0 || y < 0)
     return work.job.outside_is_constant ? source.pixel.outside[k] : source.pixel.zero[k];
@@ -492,6 +513,7 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   const int bottom = min ((y + height - last) * factor + half, region.y + region.height);
   const int offset = sample * convolve_bytes_of_sample (pixel);
   const ConvolveRect *boxes = tables.template table<ConvolveRect> (1);
+  const ConvolveOutput output (effect, tables.planes (), pixel);
 
   if (left >= right || top >= bottom)
     return;
@@ -507,7 +529,7 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
     unsigned above_between = convolve_blur_between (at[0], below[0], down.weight, bits);
     unsigned next_between = convolve_blur_between (at[last], below[last], down.weight, bits);
 
-    convolve_put_sample (pixel, convolve_place_of (effect, pixel, left + i, top + j) + offset,
+    convolve_put_sample (pixel, output.at (left + i, top + j) + offset,
         convolve_blur_sample (convolve_blur_between (above_between, next_between, across.weight, bits), bits, depth),
         weight);
   });
@@ -539,7 +561,7 @@ convolve_add_threads (unsigned long long *sums)
 
 /* The pixels of block `column`, `row` that lie in the picture. */
 static __device__ __forceinline__ ConvolveRect
-convolve_block_rect (const ConvolvePixelateJob &job, const ConvolveSource &source, int column, int row)
+convolve_block_rect (const ConvolvePixelateJob &job, const ConvolveFramePlane &source, int column, int row)
 {
   const ConvolveBlocks &blocks = job.blocks;
   int left = convolve_clamp (convolve_block_start (blocks.x, blocks.size, blocks.x_step, column), 0, source.width);
@@ -577,7 +599,7 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   convolve_wait ();
   const ConvolvePixelateJob &job =
       jobs[convolve_find_job (tables.n_jobs, [&] (int n) { return jobs[n].effect.first_tile; })];
-  const ConvolveSource &source = tables.template table<ConvolveSource> (0)[job.effect.source];
+  const ConvolveFramePlane &source = tables.planes ()[job.effect.source];
   const ConvolvePixel &pixel = source.pixel;
   const int2 tile = convolve_tile_of_job (job.effect.first_tile, job.effect.columns);
   const int column = job.first_column + tile.x, row = job.first_row + tile.y;
@@ -589,7 +611,7 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   if (rect.width == 0 || rect.height == 0)
     return;
   convolve_for_rect (rect, [&] (int x, int y) {
-    const uint8_t *at = source.data + y * source.stride + (int64_t) x * pixel.stride;
+    const uint8_t *at = convolve_pixel_of (source, x, y);
 
 #pragma unroll
     for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
@@ -605,10 +627,11 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
     if (job.blocks.noise > 0 && k < pixel.samples)
       means[k] = convolve_noisy_mean (job.blocks, column, row, k, means[k], pixel.depth);
   const ConvolveRect *boxes = tables.template table<ConvolveRect> (1);
+  const ConvolveOutput output (job.effect, tables.planes (), pixel);
 
   convolve_for_rect (rect, [&] (int x, int y) {
     if (convolve_is_in (job.effect.region, x, y))
-      convolve_put_pixel (job.effect, pixel, boxes, x, y, means);
+      convolve_put_pixel (job.effect, output, pixel, boxes, x, y, means);
   });
 }
 
@@ -626,9 +649,11 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   const int x = effect.region.x + tile.x * CONVOLVE_TILE_WIDTH + threadIdx.x % CONVOLVE_TILE_WIDTH;
   const int y = effect.region.y + tile.y * CONVOLVE_TILE_HEIGHT + threadIdx.x / CONVOLVE_TILE_WIDTH;
 
+  const ConvolvePixel &pixel = tables.planes ()[effect.source].pixel;
+  const ConvolveOutput output (effect, tables.planes (), pixel);
+
   if (convolve_is_in (effect.region, x, y))
-    convolve_put_pixel (effect, tables.template table<ConvolveSource> (0)[effect.source].pixel,
-        tables.template table<ConvolveRect> (1), x, y, job.values);
+    convolve_put_pixel (effect, output, pixel, tables.template table<ConvolveRect> (1), x, y, job.values);
 }
 
 template <int SPACE>
@@ -642,7 +667,8 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
       jobs[convolve_find_job (tables.n_jobs, [&] (int n) { return jobs[n].effect.first_tile; })];
   const ConvolveEffect &effect = job.effect;
   const ConvolveDrawing &drawing = job.drawing;
-  const ConvolvePixel &pixel = tables.template table<ConvolveSource> (0)[effect.source].pixel;
+  const ConvolvePixel &pixel = tables.planes ()[effect.source].pixel;
+  const ConvolveOutput output (effect, tables.planes (), pixel);
   const int2 tile = convolve_tile_of_job (effect.first_tile, effect.columns);
   const int x = effect.region.x + tile.x * CONVOLVE_TILE_WIDTH + threadIdx.x % CONVOLVE_TILE_WIDTH;
   const int y = effect.region.y + tile.y * CONVOLVE_TILE_HEIGHT + threadIdx.x / CONVOLVE_TILE_WIDTH;
@@ -656,14 +682,14 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
 #pragma unroll
   for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
     values[k] = k < pixel.samples ? convolve_drawn_value (&drawing, pixel.samples, across, down, k) : 0;
-  convolve_put_pixel (effect, pixel, tables.template table<ConvolveRect> (1), x, y, values);
+  convolve_put_pixel (effect, output, pixel, tables.template table<ConvolveRect> (1), x, y, values);
 }
 
 /* --- blending --- */
 
 struct ConvolveBlendTables
 {
-  const ConvolveTarget *targets;
+  const ConvolveFramePlane *planes;
   const ConvolveBlendJob *jobs;
   const ConvolveRect *boxes;
   const ConvolveCover *covers;
@@ -734,10 +760,10 @@ template <bool SHAPES>
 static __device__ __forceinline__ void
 convolve_blend_pixel (const ConvolveBlendTables &tables, const ConvolveBlendTile &tile, int x, int y)
 {
-  const ConvolveTarget &target = tables.targets[tile.target];
+  const ConvolveFramePlane &target = tables.planes[tile.target];
   const ConvolvePixel &pixel = target.pixel;
   int size = convolve_bytes_of_sample (pixel), values[CONVOLVE_MAX_SAMPLES] = { 0, 0, 0, 0 };
-  uint8_t *to = target.destination + y * target.destination_stride + (int64_t) x * pixel.stride;
+  uint8_t *to = convolve_pixel_of (target, x, y);
   bool touched = false;
 
   for (int i = tile.first_cover, next; i >= 0; i = next) {
@@ -781,9 +807,8 @@ static __global__ void __launch_bounds__ (CONVOLVE_BLEND_THREADS, 2)
 
   convolve_wait ();
   const ConvolveBlendTile tile = tables.template table<ConvolveBlendTile> (4)[blockIdx.x];
-  const ConvolveBlendTables others = { tables.template table<ConvolveTarget> (0),
-    tables.template table<ConvolveBlendJob> (1), tables.template table<ConvolveRect> (2),
-    tables.template table<ConvolveCover> (3), nullptr, nullptr, nullptr };
+  const ConvolveBlendTables others = { tables.planes (), tables.template table<ConvolveBlendJob> (1),
+    tables.template table<ConvolveRect> (2), tables.template table<ConvolveCover> (3), nullptr, nullptr, nullptr };
 
 #pragma unroll 1
   for (int y = threadIdx.x / CONVOLVE_BLEND_TILE; y < CONVOLVE_BLEND_TILE; y += rows)
@@ -802,10 +827,10 @@ static __global__ void __launch_bounds__ (CONVOLVE_BLEND_THREADS)
 
   convolve_wait ();
   const ConvolveBlendTile tile = tables.template table<ConvolveBlendTile> (7)[blockIdx.x];
-  const ConvolveBlendTables others = { tables.template table<ConvolveTarget> (0),
-    tables.template table<ConvolveBlendJob> (1), tables.template table<ConvolveRect> (2),
-    tables.template table<ConvolveCover> (3), tables.template table<ConvolveOutline> (4),
-    tables.template table<ConvolvePoint> (5), tables.template table<ConvolveMatte> (6) };
+  const ConvolveBlendTables others = { tables.planes (), tables.template table<ConvolveBlendJob> (1),
+    tables.template table<ConvolveRect> (2), tables.template table<ConvolveCover> (3),
+    tables.template table<ConvolveOutline> (4), tables.template table<ConvolvePoint> (5),
+    tables.template table<ConvolveMatte> (6) };
 
 #pragma unroll 1
   for (int y = threadIdx.x / CONVOLVE_BLEND_TILE; y < CONVOLVE_BLEND_TILE; y += rows)

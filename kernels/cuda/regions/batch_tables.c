@@ -8,8 +8,8 @@
 
 /* The lists that stay on the host. */
 #define OTHER_TABLES(tables) \
-  &(tables)->runs, &(tables)->cells, &(tables)->groups, &(tables)->counts, &(tables)->grid, &(tables)->blurs, \
-      &(tables)->pairs, &(tables)->heads, &(tables)->entries
+  &(tables)->runs, &(tables)->cells, &(tables)->groups, &(tables)->counts, &(tables)->grid, &(tables)->targets, \
+      &(tables)->blurs, &(tables)->pairs, &(tables)->heads, &(tables)->entries
 
 void *
 convolve_table_extend (ConvolveTables *tables, ConvolveTable *table, size_t size, size_t count)
@@ -45,6 +45,42 @@ convolve_table_add_tiles (ConvolveTables *tables, ConvolveTableName name, size_t
   for (int i = 0; i < rows && tile; i++)
     for (int k = 0; k < columns; k++)
       *tile++ = (ConvolveTile){ (int) job, rect.x + k * width, rect.y + i * height };
+}
+
+/* Beyond so many planes, a plane may be in the table twice. */
+#define MOST_COMPARED 32
+
+static int
+add_plane (ConvolveTables *tables, const ConvolveWork *work, const void *data, ptrdiff_t stride)
+{
+  ConvolveTable *table = &tables->table[CONVOLVE_TABLE_PLANES];
+  ConvolveFramePlane plane, *added;
+
+  memset (&plane, 0, sizeof (plane)); /* with the padding, which is compared, too */
+  plane.pixel = work->pixel;
+  plane.data = (uint8_t *) data;
+  plane.stride = stride;
+  plane.width = work->plane.width;
+  plane.height = work->plane.height;
+  for (size_t i = table->count; i > 0 && i + MOST_COMPARED > table->count; i--)
+    if (memcmp ((const ConvolveFramePlane *) table->elements + i - 1, &plane, sizeof (plane)) == 0)
+      return (int) i - 1;
+  added = convolve_table_extend (tables, table, sizeof (*added), 1);
+  if (added)
+    *added = plane;
+  return (int) table->count - 1;
+}
+
+int
+convolve_table_add_source (ConvolveTables *tables, const ConvolveWork *work)
+{
+  return add_plane (tables, work, work->plane.source, work->plane.source_stride);
+}
+
+int
+convolve_table_add_target (ConvolveTables *tables, const ConvolveWork *work)
+{
+  return add_plane (tables, work, work->plane.destination, work->plane.destination_stride);
 }
 
 void

@@ -43,13 +43,22 @@ typedef struct
   int job, x, y;
 } ConvolveTile;
 
-/* A cell of an atlas. */
+/*
+ * A plane of the frame, that effects are made from or blended into. No other table says where a frame is, so that the
+ * others stay as they are for the next frame with the same works.
+ */
 typedef struct
 {
   ConvolvePixel pixel;
-  const uint8_t *source; /* the picture, of width x height pixels */
-  int64_t source_stride;
+  uint8_t *data;
+  int64_t stride;
   int width, height;
+} ConvolveFramePlane;
+
+/* A cell of an atlas. */
+typedef struct
+{
+  int source;                /* in the table of planes: the picture */
   ConvolveBoundary boundary; /* never constant */
   int outside[CONVOLVE_MAX_SAMPLES];
   uint8_t *cell;
@@ -68,26 +77,17 @@ typedef struct
   ConvolveRect region;
 } ConvolveTakeJob;
 
-/* A plane that effects are made from. */
-typedef struct
-{
-  ConvolvePixel pixel;
-  const uint8_t *data;
-  int64_t stride;
-  int width, height;
-} ConvolveSource;
-
 /*
  * The beginning of a job of any effect. The tiles of all jobs of a kernel are numbered one behind the other, row by row in
  * each job; a block of threads finds the job of its number.
  *
- * Where is_blended is set, the destination is the picture, and the effect is blended in at once, as area and boxes say:
- * see batch_pairs.c. Otherwise it is the batch's memory.
+ * Where is_blended is set, the effect is blended into the target at once, as area and boxes say: see batch_pairs.c.
+ * Otherwise it is written to the destination, which is the batch's memory.
  */
 typedef struct
 {
   int first_tile, columns; /* the job's first number, and tiles in a row */
-  int source;              /* in the table of sources */
+  int source, target;      /* in the table of planes */
   int first_box, n_boxes;
   uint8_t shape, feather, x_step, y_step; /* of the area */
   bool outside, is_blended;
@@ -136,14 +136,6 @@ typedef struct
   ConvolveDrawing drawing;
 } ConvolveDrawJob;
 
-/* A plane that effects are blended into. */
-typedef struct
-{
-  ConvolvePixel pixel;
-  uint8_t *destination;
-  int64_t destination_stride;
-} ConvolveTarget;
-
 /* One effect for a target. The boxes of area and their polygons are in tables of their own. */
 typedef struct
 {
@@ -168,7 +160,7 @@ typedef struct
   int next; /* index of the next cover, or -1 */
 } ConvolveCover;
 
-/* A tile of a target that has effects. */
+/* A tile of a target that has effects. The target is in the table of planes. */
 typedef struct
 {
   int target, x, y, first_cover;
@@ -189,18 +181,17 @@ typedef struct
 
 /* The tables that go to the device, in the order in which they lie there, and the type of their elements. */
 #define CONVOLVE_TABLES(ROW) \
+  ROW (PLANES, ConvolveFramePlane) \
   ROW (GATHER_JOBS, ConvolveGatherJob) \
   ROW (GATHER_TILES, ConvolveTile) \
   ROW (TAKE_JOBS, ConvolveTakeJob) \
   ROW (TAKE_TILES, ConvolveTile) \
-  ROW (SOURCES, ConvolveSource) \
   ROW (EFFECT_BOXES, ConvolveRect) \
   ROW (WEIGHTS, ConvolveBlurWeights) \
   ROW (BLUR_JOBS, ConvolveBlurJob) \
   ROW (PIXELATE_JOBS, ConvolvePixelateJob) \
   ROW (FILL_JOBS, ConvolveFillJob) \
   ROW (DRAW_JOBS, ConvolveDrawJob) \
-  ROW (TARGETS, ConvolveTarget) \
   ROW (BLEND_JOBS, ConvolveBlendJob) \
   ROW (BOXES, ConvolveRect) \
   ROW (OUTLINES, ConvolveOutline) \
@@ -222,7 +213,7 @@ typedef struct
   ConvolveTable table[CONVOLVE_N_TABLES];
   ConvolveTable runs;                  /* ConvolveBatchRun: the convolutions */
   ConvolveTable cells, groups;         /* on the way from works to atlases: see batch_atlas.c */
-  ConvolveTable counts, grid;          /* on the way from works to tiles: see batch_blends.c */
+  ConvolveTable counts, grid, targets; /* on the way from works to tiles: see batch_blends.c */
   ConvolveTable blurs;                 /* those of the table of weights */
   ConvolveTable pairs, heads, entries; /* on the way from works to effects: see batch_pairs.c */
   size_t shrink_tiles, blur_tiles, pixelate_tiles, fill_tiles, draw_tiles;
@@ -259,6 +250,10 @@ convolve_shrink_height (int bits)
 /* Adds the tiles of a rectangle, of width x height each. */
 void convolve_table_add_tiles (ConvolveTables *tables, ConvolveTableName name, size_t job, ConvolveRect rect, int width,
     int height);
+
+/* The number of a work's source, or of its destination, in the table of planes. The work is not a copy. */
+int convolve_table_add_source (ConvolveTables *tables, const ConvolveWork *work);
+int convolve_table_add_target (ConvolveTables *tables, const ConvolveWork *work);
 
 /* Forgets what the tables hold; clear() frees them, too. */
 void convolve_tables_reset (ConvolveTables *tables);

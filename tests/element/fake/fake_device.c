@@ -636,7 +636,7 @@ convolve_device_batch_begin (ConvolveBatch *batch, size_t bytes, ConvolveError *
 }
 
 ConvolveStatus
-convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error)
+convolve_device_batch_run (ConvolveBatch *batch, const ConvolveMoves *moves, ConvolveError *error)
 {
   ConvolveDevice *device = batch->device;
   Frame *frame = device->current;
@@ -649,7 +649,7 @@ convolve_device_batch_run (ConvolveBatch *batch, ConvolveError *error)
   do_steps (frame);
   device->at_once = true;
   no_memory_pause ();
-  status = convolve_host_batch_run (batch, error);
+  status = convolve_host_batch_run (batch, moves, error);
   no_memory_resume ();
   device->at_once = false;
   return status;

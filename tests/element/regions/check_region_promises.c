@@ -335,6 +335,102 @@ GST_START_TEST (new_caps)
 }
 GST_END_TEST;
 
+/* --- frames like the one before --- */
+
+/* Pushes the frame with a box in its metadata, or without one. Takes in. */
+static void
+push_for_bytes (GByteArray *bytes, GstHarness *harness, const GstVideoInfo *info, GstBuffer *in, gboolean in_place,
+    gboolean boxed)
+{
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps ((GstVideoInfo *) info);
+  g_autoptr (GstBuffer) held = NULL;
+  GstSample *sample;
+  GstBuffer *out;
+
+  if (boxed)
+    add_region (in, "face", 20, 4, 9, 15);
+  held = in_place ? NULL : gst_buffer_ref (in);
+  push_ok (harness, in);
+  out = gst_harness_pull (harness);
+  sample = gst_sample_new (out, caps, NULL, NULL);
+  frame_append_rows (bytes, sample);
+  gst_sample_unref (sample);
+  gst_buffer_unref (out);
+}
+
+static void
+set_expansion (GstHarness *harness)
+{
+  g_autoptr (GstElement) element = gst_harness_find_element (harness, "cudaconvolve");
+
+  g_object_set (element, "region-expand", 0.1, NULL);
+}
+
+/*
+ * What is done to a frame does not depend on the frames before: frames with the same boxes have other pictures, layouts and
+ * fields, are changed in place or copied, and sometimes have other boxes or settings.
+ */
+GST_START_TEST (frames_are_alone)
+{
+  static const gchar *const lines[] = { FILL "region-color=0xff804020",
+    "cudaconvolve mask=gaussian apply-to=regions region-strength=0.3",
+    "cudaconvolve mask=gaussian apply-to=regions region-strength=0.1 region-shape=ellipse region-feather=3",
+    "cudaconvolve " MASK " apply-to=regions region-effect=mask",
+    "cudaconvolve " MASK " apply-to=outside-regions region-effect=mask",
+    "cudaconvolve apply-to=regions region-effect=pixelate",
+    "cudaconvolve apply-to=regions region-effect=noise-pixelate region-seed=7",
+    "cudaconvolve " MASK " apply-to=regions region-effect=mask iterations=2",
+    FILL "region-sources=text+roi+alpha components=r+g+b+a" };
+  static const gchar *const formats[] = { "NV12", "I420_10LE", "RGBA" };
+
+  for (guint l = 0; l < G_N_ELEMENTS (lines); l++)
+    for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
+      gboolean has_alpha = strstr (lines[l], "alpha") != NULL, noise = strstr (lines[l], "noise") != NULL;
+      g_autofree gchar *text =
+          g_strdup_printf ("%s region-hold=0 regions=\"3,2,14,13;40,20,9,20;50,24,30,9\"", lines[l]);
+      GstVideoInfo info = info_of (formats[f], 64, 48);
+      GstHarness *harness, *before = NULL;
+      CheckRandom random;
+
+      if (has_alpha && !GST_VIDEO_INFO_HAS_ALPHA (&info))
+        continue;
+      GST_VIDEO_INFO_INTERLACE_MODE (&info) = GST_VIDEO_INTERLACE_MODE_MIXED;
+      check_random_init (&random, seed, l * 10 + f);
+      harness = harness_new_for (text, &info);
+      for (guint i = 0; i < 24; i++) {
+        gboolean in_place = check_random_one_in (&random, 2), boxed = check_random_one_in (&random, 5);
+        gint layout = check_random_range (&random, 0, FRAME_MEMORIES);
+        g_autoptr (GByteArray) expected = g_byte_array_new (), bytes = g_byte_array_new ();
+        GstHarness *alone = noise && before ? before : harness_new_for (text, &info);
+        GstBuffer *frame[2];
+
+        if (i >= 15) {
+          set_expansion (harness);
+          set_expansion (alone);
+        }
+        for (guint k = 0; k < 2; k++) {
+          frame[k] = frame_new (&info, layout, seed + i);
+          GST_BUFFER_PTS (frame[k]) = i * 40 * GST_MSECOND;
+        }
+        if (check_random_one_in (&random, 4))
+          for (guint k = 0; k < 2; k++)
+            GST_BUFFER_FLAG_SET (frame[k], GST_VIDEO_BUFFER_FLAG_INTERLACED);
+        push_for_bytes (expected, alone, &info, frame[0], in_place, boxed);
+        push_for_bytes (bytes, harness, &info, frame[1], in_place, boxed);
+        fail_unless (bytes->len == expected->len && memcmp (bytes->data, expected->data, bytes->len) == 0,
+            "frame %u of %s through %s; seed %u", i, formats[f], lines[l], seed);
+        if (noise)
+          before = alone;
+        else
+          gst_harness_teardown (alone);
+      }
+      if (before)
+        gst_harness_teardown (before);
+      gst_harness_teardown (harness);
+    }
+}
+GST_END_TEST;
+
 TCase *
 region_promises (void)
 {
@@ -348,6 +444,7 @@ region_promises (void)
   tcase_add_test (tc, changes_move_the_work);
   tcase_add_test (tc, equal_boxes_are_one);
   tcase_add_test (tc, new_caps);
+  tcase_add_test (tc, frames_are_alone);
   tcase_add_test (tc, bad_settings);
   tcase_add_test (tc, bad_text_while_playing);
   return tc;
