@@ -206,6 +206,7 @@ GST_START_TEST (turned_shapes)
   for (guint i = 0; i < 120; i++) {
     gboolean ellipse = i % 3 == 2;
     ConvolveRegionSettings settings = { .effect = CONVOLVE_REGION_EFFECT_FILL,
+      .opacity = 1,
       .shape = ellipse ? CONVOLVE_SHAPE_ELLIPSE : CONVOLVE_SHAPE_RECTANGLE,
       .expand = i % 2 ? 0 : check_random_range (&random, 1, 10) / 20.0,
       .feather = i % 5 ? 0 : check_random_range (&random, 1, 20) };
@@ -239,7 +240,7 @@ GST_END_TEST;
 /* A plate of 4:1 at 45 degrees: the rectangle around it has three times its area. */
 GST_START_TEST (area_of_a_plate)
 {
-  ConvolveRegionSettings settings = { .effect = CONVOLVE_REGION_EFFECT_FILL };
+  ConvolveRegionSettings settings = { .effect = CONVOLVE_REGION_EFFECT_FILL, .opacity = 1 };
   g_autoptr (GArray) boxes = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolveBox));
   GstCudaConvolvePatches patches;
   GstCudaConvolveBox box;
@@ -264,7 +265,7 @@ GST_START_TEST (crossed_plates)
   static const ConvolveRegionEffect effects[] = { CONVOLVE_REGION_EFFECT_FILL, CONVOLVE_REGION_EFFECT_PIXELATE };
 
   for (guint i = 0; i < 2; i++) {
-    ConvolveRegionSettings settings = { .effect = effects[i], .blocks = 3 };
+    ConvolveRegionSettings settings = { .effect = effects[i], .blocks = 3, .opacity = 1 };
     g_autoptr (GArray) boxes = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolveBox));
     GstCudaConvolvePatches patches;
 
@@ -294,6 +295,7 @@ GST_START_TEST (shape_of_segments)
   check_random_init (&random, 20261127, 1);
   for (guint i = 0; i < 20; i++) {
     ConvolveRegionSettings settings = { .effect = CONVOLVE_REGION_EFFECT_FILL,
+      .opacity = 1,
       .shape = CONVOLVE_SHAPE_ELLIPSE,
       .expand = i % 2 ? 0 : 0.1,
       .feather = i % 3 * 7 };
