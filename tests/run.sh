@@ -134,6 +134,7 @@ stand_in () {
 . "$top/tests/rows/examples.sh"
 . "$top/tests/rows/anonymise.sh"
 . "$top/tests/rows/verify.sh"
+. "$top/tests/rows/faces.sh"
 . "$top/tests/rows/install.sh"
 . "$top/tests/rows/preparing.sh"
 . "$top/tests/rows/nvcc.sh"
@@ -156,6 +157,7 @@ export GST_REGISTRY
 example_rows
 anonymise_rows
 verify_rows
+faces_rows
 cluster_rows
 install_rows
 preparing_rows
