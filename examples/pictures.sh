@@ -7,14 +7,14 @@
 #   sh examples/pictures.sh examples/pictures 'preset-disk' 'boundary-*'
 #
 # The script writes before-after.jpg, one preset-NAME.jpg for each preset, one boundary-NAME.jpg for each boundary,
-# layer-NAME.jpg for the layers of layers.py, anonymised.jpg, four frames of the clip after anonymise, and README.md with
+# layer-NAME.jpg for the layers of layers.py, anonymised.jpg, four frames of the clip with a covered face, and README.md with
 # all of them and the pipeline of each. A new preset or boundary is in the element's lists, so the script makes its picture.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 . "$top/tests/prepare.sh"
 
 install_missing
-targets="plugin/libgstcudaconvolve.so examples/anonymise" build_project "$top/build"
+targets="plugin/libgstcudaconvolve.so examples/film/cudaconvolve-film" build_project "$top/build"
 use_build "$top/build"
 folder=${1:-$top/examples/pictures}
 [ $# = 0 ] || shift
@@ -100,12 +100,12 @@ strip () {
   echo "$folder/$name.jpg"
 }
 
-note anonymised.jpg build/examples/anonymise --boxes=examples/clip-boxes.json --output=out/film.mkv examples/clip.mp4 \
+note anonymised.jpg build/examples/film/cudaconvolve-film examples/clip.mp4 out/film.mp4 --boxes=examples/clip-boxes.json \
   >>"$work/gallery"
 if wanted anonymised; then
-  "$top/build/examples/anonymise" --boxes="$top/examples/clip-boxes.json" --output="$work/film.mkv" \
-    "$top/examples/clip.mp4"
-  strip anonymised "$work/film.mkv" 35 43 56 65
+  "$top/build/examples/film/cudaconvolve-film" "$top/examples/clip.mp4" "$work/film.mp4" \
+    --boxes="$top/examples/clip-boxes.json"
+  strip anonymised "$work/film.mp4" 35 43 56 65
 fi
 
 picture before-after 50 tee name=both ! queue ! compositor name=side sink_1::xpos=640 \

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "progress.h"
+
 /* The properties that keys change. */
 static const char *const names[] = { "mask", "mask-width", "sigma", "bias", "boundary", "kernel-variant" };
 G_STATIC_ASSERT (G_N_ELEMENTS (names) == N_PROPERTIES);
@@ -17,16 +19,16 @@ set_property (GstElement *element, const char *assignment)
   gboolean ok = FALSE;
 
   if (!equals)
-    g_printerr ("\"%s\": a property is written NAME=VALUE\n", assignment);
+    complain ("\"%s\": a property is written NAME=VALUE", assignment);
   else if (!pspec || !(pspec->flags & G_PARAM_WRITABLE))
-    g_printerr ("\"%s\": cudaconvolve has no such property to set; see gst-inspect-1.0 cudaconvolve\n", name);
+    complain ("\"%s\": cudaconvolve has no such property to set; see gst-inspect-1.0 cudaconvolve", name);
   else {
     g_value_init (&value, pspec->value_type);
     ok = gst_value_deserialize_with_pspec (&value, equals + 1, pspec) && !g_param_value_validate (pspec, &value);
     if (ok)
       g_object_set_property (G_OBJECT (element), name, &value);
     else
-      g_printerr ("\"%s\": not a value of cudaconvolve's property %s; see gst-inspect-1.0 cudaconvolve\n", equals + 1,
+      complain ("\"%s\": not a value of cudaconvolve's property %s; see gst-inspect-1.0 cudaconvolve", equals + 1,
           name);
     g_value_unset (&value);
   }

@@ -6,9 +6,8 @@
 #   sh examples/run.sh film.mkv mask=sobel-x bias=0.5       another file, another mask
 #   sh examples/run.sh kernel-variant=cpu                   any property of cudaconvolve
 #
-# Installs missing packages and builds in build/. Then the video plays in a window where there is a display. Meanwhile the
-# convolved clip is written to out/, and a line shows the progress. At the end there is a before/after picture in out/,
-# and the script says which variant ran and how fast. Ctrl-C ends the clip early.
+# Installs missing packages and builds in build/. Then cudaconvolve-film writes the convolved film, with its sound, and a
+# before/after picture to out/, and a line shows the progress. Where there is a display, the film plays then.
 #
 # Without a property that chooses the mask, the mask is a gaussian with sigma=8, which nobody overlooks.
 set -eu
@@ -18,7 +17,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 file=$top/examples/clip.mp4
 case ${1:-=} in
   -h | --help)
-    sed -n '3,13s/^# \{0,1\}//p' "$0"
+    sed -n '3,12s/^# \{0,1\}//p' "$0"
     exit 0 ;;
 esac
 if [ $# -gt 0 ] && { [ -e "$1" ] || [ "${1#*=}" = "$1" ]; }; then
@@ -43,13 +42,13 @@ done
 if [ -n "$mask" ]; then set -- "mask=$mask" sigma=8 "$@"; fi
 
 install_missing
-targets="plugin/libgstcudaconvolve.so examples/convolve_file" build_project "$top/build"
+targets="plugin/libgstcudaconvolve.so examples/film/cudaconvolve-film" build_project "$top/build"
 use_build "$top/build"
 
 name=$(basename "$file")
 name=${name%.*}
-clip=$top/out/$name-convolved.webm
+clip=$top/out/$name-convolved.mp4
 picture=$top/out/$name-before-after.png
 mkdir -p "$top/out"
-if have_display; then set -- --window "$file" "$@"; else set -- "$file" "$@"; fi
-exec "$top/build/examples/convolve_file" --clip="$clip" --picture="$picture" "$@"
+"$top/build/examples/film/cudaconvolve-film" --picture="$picture" "$file" "$clip" "$@"
+if have_display; then exec gst-launch-1.0 -q playbin uri="file://$clip"; fi

@@ -132,7 +132,7 @@ stand_in () {
 . "$top/tests/rows/style.sh"
 . "$top/tests/rows/sanitizers.sh"
 . "$top/tests/rows/examples.sh"
-. "$top/tests/rows/anonymise.sh"
+. "$top/tests/rows/film.sh"
 . "$top/tests/rows/verify.sh"
 . "$top/tests/rows/faces.sh"
 . "$top/tests/rows/install.sh"
@@ -155,7 +155,7 @@ use_build "$top/build"
 GST_REGISTRY=$top/build/registry.bin
 export GST_REGISTRY
 example_rows
-anonymise_rows
+film_rows
 verify_rows
 faces_rows
 cluster_rows

@@ -276,6 +276,20 @@ complain_of_missing (const Film *film)
       film->missing);
 }
 
+/* What helps, for the errors of GStreamer's own elements. */
+static const char *
+cure_of (const GError *error)
+{
+  if (error->domain == GST_RESOURCE_ERROR
+      && (error->code == GST_RESOURCE_ERROR_WRITE || error->code == GST_RESOURCE_ERROR_NO_SPACE_LEFT))
+    return " Is the disk full?";
+  if (error->domain == GST_CORE_ERROR && error->code == GST_CORE_ERROR_NEGOTIATION)
+    return " Try --codec=NAME or another kind of file.";
+  if (error->domain == GST_STREAM_ERROR)
+    return " The file may be damaged: ffmpeg -i FILE -c copy FILE.mkv may mend it.";
+  return "";
+}
+
 static void
 failed (Play *play, GstMessage *message)
 {
@@ -288,9 +302,9 @@ failed (Play *play, GstMessage *message)
     complain_of_missing (film);
   else if (play->progress.frames == 0 && error->domain == GST_STREAM_ERROR
       && message->src != GST_OBJECT (play->counter))
-    complain ("%s: no video that can be decoded: %s", film->file, error->message);
+    complain ("%s: no video that can be decoded: %s Is it a film, and whole?", film->file, error->message);
   else
-    complain ("%s: %s: %s", film->file, GST_OBJECT_NAME (message->src), error->message);
+    complain ("%s: %s: %s%s", film->file, GST_OBJECT_NAME (message->src), error->message, cure_of (error));
   g_error_free (error);
   g_main_loop_quit (play->loop);
 }

@@ -22,7 +22,7 @@ DISTANCE = 2      # pixels, between the two whose difference is detail
 MOST_LEFT = 0.2   # of the detail inside a box; the borders of pixelate's blocks have some
 MOST_IN_NINTH = 0.4  # of the detail in a ninth of a box
 LEAST_KEPT = 0.8  # of the detail beside a box
-LEAST_PSNR = 35   # dB; the encoder of examples/anonymise gives more than 40
+LEAST_PSNR = 35   # dB; the encoders of cudaconvolve-film give more than 40
 
 
 def decode(name):

@@ -167,10 +167,10 @@ verify_lossy () {
     verifies 1 'of the film is not in the record' --lossy out/tampered.mkv out/film.jsonl
 }
 
-# The film of examples/anonymise, which is encoded as VP8, with the record of its element.
+# A covered film, which is encoded with losses, with the record of its element.
 verify_anonymised () {
   rm -f out/film.jsonl
-  build/examples/anonymise --boxes=examples/clip-boxes.json --output=out/film.webm examples/clip.mp4 \
+  build/examples/film/cudaconvolve-film --boxes=examples/clip-boxes.json examples/clip.mp4 out/film.webm \
     region-log=out/film.jsonl &&
     verifies 0 '100 of 100 frames .* boxes: 39 covered, 0 bare, 0 that .* faults: 0' --lossy out/film.webm out/film.jsonl
 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh disable=SC2154 # run.sh sets top and all
-# examples/anonymise: the clip with boxes from the shipped file and with faces that facedetect finds.
+# cudaconvolve-film: boxes from a file that are covered, properties that follow keyframes, and the streams that are kept.
 
-anonymise () {
-  build/examples/anonymise "$@"
+film () {
+  build/examples/film/cudaconvolve-film "$@"
 }
 
 # film_with_sound FILE: the clip's video as it is, with four seconds of AAC.
@@ -19,10 +19,10 @@ sound_of () {
 
 # The face is covered in each of its frames, all other frames stay, and the sound is the same to the byte. No GStreamer
 # object outlives the program.
-anonymise_boxes () {
+film_boxes () {
   film_with_sound out/sound.mp4 || return 1
-  env GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1 build/examples/anonymise \
-    --boxes=examples/clip-boxes.json --output=out/anonymised.mkv out/sound.mp4 2>out/leaks || { cat out/leaks; return 1; }
+  env GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1 build/examples/film/cudaconvolve-film \
+    --boxes=examples/clip-boxes.json out/sound.mp4 out/anonymised.mkv 2>out/leaks || { cat out/leaks; return 1; }
   ! grep 'object-alive, type-name=(string)[^%]' out/leaks &&
     python3 tests/rows/anonymised.py examples/clip.mp4 out/anonymised.mkv examples/clip-boxes.json &&
     sound_of qtdemux out/sound.mp4 out/sound-before && sound_of matroskademux out/anonymised.mkv out/sound-after &&
@@ -30,9 +30,9 @@ anonymise_boxes () {
 }
 
 # WebM does not hold AAC, so that the sound is encoded anew. Four seconds have to come out, and another effect.
-anonymise_encodes_sound () {
+film_encodes_sound () {
   film_with_sound out/sound.mp4 &&
-    anonymise --boxes=examples/clip-boxes.json --effect=blur --output=out/anonymised.webm out/sound.mp4 &&
+    film --boxes=examples/clip-boxes.json --effect=blur out/sound.mp4 out/anonymised.webm &&
     python3 tests/rows/anonymised.py examples/clip.mp4 out/anonymised.webm examples/clip-boxes.json &&
     gst-launch-1.0 -q filesrc location=out/anonymised.webm ! decodebin ! audio/x-raw ! audioconvert ! audioresample \
       ! audio/x-raw,format=S16LE,channels=1,rate=48000 ! filesink location=out/sound-after &&
@@ -40,66 +40,78 @@ anonymise_encodes_sound () {
     [ "$samples" -gt 190000 ] && [ "$samples" -lt 196000 ]
 }
 
-# The detector misses the face while it fades in and out. These frames have to be covered, too. The boxes that were saved
-# give the same film again.
-anonymise_detect () {
-  rm -f out/found.json
-  if ! anonymise --detect --effect=fill --save-boxes=out/found.json --output=out/detected.webm examples/clip.mp4 \
-    >out/example 2>&1; then
-    cat out/example
-    ! grep -q 'gstreamer1.0-opencv\|opencv-data' out/example || return 77
-    return 1
-  fi
-  cat out/example
-  grep -q '^found: faces in [1-9][0-9]* of 100 frames' out/example &&
-    python3 tests/rows/anonymised.py examples/clip.mp4 out/detected.webm examples/clip-boxes.json 0.1 || return 1
-  [ -n "$all" ] || return 0
-  anonymise --boxes=out/found.json --effect=fill --output=out/again.webm examples/clip.mp4 region-expand=0.4 \
-    region-hold=500000000 && python3 tests/rows/anonymised.py examples/clip.mp4 out/again.webm examples/clip-boxes.json 0.1
-}
-
 # refuses TEXT ARGUMENTS...: the program fails with one line, beside its progress, that says TEXT, and leaves no file.
 refuses () {
   text=$1
   shift
-  rm -f out/refused.webm*
+  rm -f out/refused.*
   status=0
   echo "$*"
-  anonymise --output=out/refused.webm "$@" >out/example 2>&1 || status=$?
+  film "$@" >out/example 2>&1 || status=$?
   cat out/example
   [ "$status" = 1 ] && [ "$(grep -vc '^covering: ' out/example)" = 1 ] && grep -q -e "$text" out/example &&
-    ! ls out/refused.webm* 2>/dev/null
+    ! ls out/refused.* 2>/dev/null
 }
 
 # refuses_boxes TEXT JSON: the same for the contents of a file of boxes.
 refuses_boxes () {
   printf '%s\n' "$2" >out/boxes.json
-  refuses "$1" --boxes=out/boxes.json examples/clip.mp4
+  refuses "$1" --boxes=out/boxes.json examples/clip.mp4 out/refused.webm
 }
 
 box='"x": 1, "y": 2, "width": 30, "height": 40'
 
-anonymise_refuses () {
+film_refuses () {
   boxes=--boxes=examples/clip-boxes.json
   clip=examples/clip.mp4
-  refuses "a film is needed" && refuses "either --boxes=FILE.json or --detect" "$clip" &&
-    refuses "either --boxes=FILE.json or --detect" "$boxes" --detect "$clip" &&
-    refuses "belong to --detect" "$boxes" --cascade=x.xml "$clip" &&
-    refuses "nowhere.mp4: no such file" "$boxes" nowhere.mp4 &&
-    refuses "no video that can be decoded" "$boxes" LICENSE &&
-    refuses "nowhere.json: No such file" --boxes=nowhere.json "$clip" &&
-    refuses "effects are pixelate, noise, blur and fill" "$boxes" --effect=smear "$clip" &&
-    refuses "no such property to set" "$boxes" "$clip" masc=gaussian &&
-    refuses "not a value of cudaconvolve's property region-blocks" "$boxes" "$clip" region-blocks=0 &&
-    refuses "has to end in .webm or .mkv" --output=out/refused.avi "$boxes" "$clip" &&
-    refuses "there is no folder out/nowhere" --output=out/nowhere/refused.webm "$boxes" "$clip"
+  out=out/refused.webm
+  refuses "a film and the name of the film to write" "$clip" &&
+    refuses "belong to --boxes or --cover" --effect=fill "$clip" "$out" &&
+    refuses "nowhere.mp4: no such file" nowhere.mp4 "$out" &&
+    refuses "no video that can be decoded" LICENSE "$out" &&
+    refuses "nowhere.json: No such file" --boxes=nowhere.json "$clip" "$out" &&
+    refuses "effects are pixelate, noise, blur and fill" "$boxes" --effect=smear "$clip" "$out" &&
+    refuses "no such property to set" "$boxes" "$clip" "$out" masc=gaussian &&
+    refuses "no such property to set" "$clip" "$out" masc=gaussian &&
+    refuses "not a value of cudaconvolve's property region-blocks" "$boxes" "$clip" "$out" region-blocks=0 &&
+    refuses "has to end in one of mp4, mov, mkv, webm" "$clip" out/refused.avi &&
+    refuses "the codecs are h264, h265" --codec=h266 "$clip" "$out" &&
+    refuses "WebM holds no such video; write one of vp9" --codec=h264 "$clip" "$out" &&
+    refuses "write 0 to 100" --quality=101 "$clip" "$out" &&
+    refuses "Unknown option" --masc=box "$clip" "$out" &&
+    refuses "there is no folder out/nowhere" "$clip" out/nowhere/refused.webm
+}
+
+# A film of rings loses its detail up to the middle, and has the detail back at the end. The film keeps its frames.
+film_keyframes () {
+  gst-launch-1.0 -q videotestsrc pattern=zone-plate kx2=60 ky2=34 num-buffers=100 \
+    ! video/x-raw,width=640,height=360,framerate=25/1 ! vp8enc deadline=1 cpu-used=4 end-usage=cq cq-level=4 \
+    max-quantizer=20 target-bitrate=30000000 ! webmmux ! filesink location=out/rings.webm &&
+    film out/rings.webm out/animated.mkv --keyframes=sigma=0%:0.5,50%:12,100%:0.5 &&
+    python3 tests/rows/animated.py out/rings.webm out/animated.mkv sharp &&
+    film out/rings.webm out/animated.mkv --keyframes=bias=0:0,2:-1,4:0 mask=identity &&
+    python3 tests/rows/animated.py out/rings.webm out/animated.mkv bright &&
+    film examples/clip.mp4 out/animated.webm --keyframes=sigma=0:1,4:3 --keyframes=bias=0:0,4:0.1 mask=unsharp \
+      boundary=reflect && [ "$(frames out/animated.webm)" = 100 ]
+}
+
+film_keyframes_refused () {
+  clip=examples/clip.mp4
+  out=out/refused.mkv
+  refuses 'can be controlled' "$clip" "$out" --keyframes=mask=0:1 &&
+    refuses 'not in the range' "$clip" "$out" --keyframes=bias=0:0,1:2 &&
+    refuses 'write --keyframes=PROPERTY' "$clip" "$out" --keyframes=sigma &&
+    refuses 'write --keyframes=PROPERTY' "$clip" "$out" --keyframes=sigma=0:1,2:two &&
+    refuses 'times have to ascend' "$clip" "$out" --keyframes=sigma=2:1,1:2 &&
+    refuses 'above 100%' "$clip" "$out" --keyframes=sigma=0%:1,101%:2
 }
 
 # Every property of the element that is not on the program's list is refused, with _ for -, too. So are values with which a
 # face can be made out.
-anonymise_refuses_properties () {
+film_refuses_properties () {
   boxes=--boxes=examples/clip-boxes.json
   clip=examples/clip.mp4
+  out=out/refused.mkv
   gst-inspect-1.0 cudaconvolve | sed -n '/^Element Properties/,$s/^  \([a-z][a-z-]*\)  *: .*/\1/p' >out/properties
   [ "$(wc -l <out/properties)" -ge 40 ] || return 1
   while IFS= read -r name; do
@@ -108,31 +120,29 @@ anonymise_refuses_properties () {
       region-blocks | region-color | region-effect | region-epsilon | region-expand | region-fallback) continue ;;
       region-feather | region-hold | region-log | region-shape | region-strength) continue ;;
     esac
-    refuses "\"$name=1\": this property is not free here" "$boxes" "$clip" "$name=1" || return 1
+    refuses "\"$name=1\": this property is not free here" "$boxes" "$clip" "$out" "$name=1" || return 1
   done <out/properties
-  refuses 'not free here' "$boxes" --effect=blur "$clip" mask=identity &&
-    refuses 'not free here' "$boxes" "$clip" apply_to=outside-regions &&
-    refuses 'below 0.2 can be undone' "$boxes" --effect=blur "$clip" region-strength=0 &&
-    refuses 'below 0.2 can be undone' "$boxes" --effect=blur "$clip" region-strength=0.19 &&
-    refuses 'region-strength' "$boxes" --effect=blur "$clip" region-strength=-1 &&
-    refuses 'region-strength' "$boxes" --effect=blur "$clip" region-strength=nan &&
-    refuses '1 to 3' "$boxes" "$clip" region-blocks=64 &&
-    refuses '1 or less' "$boxes" --effect=noise "$clip" region-epsilon=10 &&
-    refuses '1 to 3' "$boxes" "$clip" region_blocks=4 &&
-    refuses 'pixelate or fill' "$boxes" "$clip" region-effect=mask &&
-    refuses 'write rectangle' "$boxes" "$clip" region-shape=ellipse || return 1
-  gst-inspect-1.0 --exists facedetect || return 0
-  refuses '0.4 or more' --detect "$clip" region-expand=0 && refuses '500000000 or more' --detect "$clip" region-hold=0
+  refuses 'not free here' "$boxes" --effect=blur "$clip" "$out" mask=identity &&
+    refuses 'not free here' "$boxes" "$clip" "$out" apply_to=outside-regions &&
+    refuses 'below 0.2 can be undone' "$boxes" --effect=blur "$clip" "$out" region-strength=0 &&
+    refuses 'below 0.2 can be undone' "$boxes" --effect=blur "$clip" "$out" region-strength=0.19 &&
+    refuses 'region-strength' "$boxes" --effect=blur "$clip" "$out" region-strength=-1 &&
+    refuses 'region-strength' "$boxes" --effect=blur "$clip" "$out" region-strength=nan &&
+    refuses '1 to 3' "$boxes" "$clip" "$out" region-blocks=64 &&
+    refuses '1 or less' "$boxes" --effect=noise "$clip" "$out" region-epsilon=10 &&
+    refuses '1 to 3' "$boxes" "$clip" "$out" region_blocks=4 &&
+    refuses 'pixelate or fill' "$boxes" "$clip" "$out" region-effect=mask &&
+    refuses 'write rectangle' "$boxes" "$clip" "$out" region-shape=ellipse
 }
 
 # free PROPERTIES EFFECT: the face is covered with these properties, too.
 free () {
   # shellcheck disable=SC2086 # a list of words
-  anonymise --boxes=examples/clip-boxes.json --effect="$2" --output=out/free.webm examples/clip.mp4 $1 &&
-    python3 tests/rows/anonymised.py examples/clip.mp4 out/free.webm examples/clip-boxes.json
+  film --boxes=examples/clip-boxes.json --effect="$2" examples/clip.mp4 out/free.mp4 $1 &&
+    python3 tests/rows/anonymised.py examples/clip.mp4 out/free.mp4 examples/clip-boxes.json
 }
 
-anonymise_frees () {
+film_frees () {
   free "region-blocks=1 kernel-variant=cpu n-threads=2 frames-in-flight=3 field-mode=interlaced boundary=zero" pixelate &&
     free "region-effect=fill region-color=0x00ff0000 region-shape=rectangle region-fallback=none" pixelate &&
     free "region-epsilon=1" noise &&
@@ -154,49 +164,49 @@ json.dump(types, open("out/boxes.json", "w"), indent=1)' "$1"
 
 # Boxes of the upright picture cover the face in films of odd sizes, small ones and turned ones. Boxes of a larger film are
 # refused with the line of the first one.
-anonymise_sizes () {
+film_sizes () {
   for size in 321x181 64x36; do
     gst-launch-1.0 -q filesrc location=examples/clip.mp4 ! decodebin ! videoconvert ! videoscale ! \
       "video/x-raw,width=${size%x*},height=${size#*x}" ! vp8enc deadline=1 cq-level=4 end-usage=cq max-quantizer=20 \
       target-bitrate=30000000 ! webmmux ! filesink location=out/sized.webm &&
       boxes_of "${size%x*}" || return 1
     [ "$size" = 64x36 ] || cp out/sized.webm out/half.webm
-    anonymise --boxes=out/boxes.json --effect=fill --output=out/anonymised.webm out/sized.webm &&
+    film --boxes=out/boxes.json --effect=fill out/sized.webm out/anonymised.webm &&
       python3 tests/rows/anonymised.py out/sized.webm out/anonymised.webm out/boxes.json 0 "$size" || return 1
   done
-  refuses 'clip-boxes.json: line 4: .*outside the film' --boxes=examples/clip-boxes.json out/sized.webm || return 1
+  refuses 'clip-boxes.json: line 4: .*outside the film' --boxes=examples/clip-boxes.json out/sized.webm out/refused.mkv || return 1
   # Boxes of a film that is twice as large may lie in the picture, and then a person has to look.
-  boxes_of 321 && anonymise --boxes=out/boxes.json --output=out/anonymised.webm out/half.webm >out/example 2>&1 &&
-    ! grep edge out/example && anonymise --boxes=examples/clip-boxes.json --output=out/anonymised.webm out/half.webm \
+  boxes_of 321 && film --boxes=out/boxes.json out/half.webm out/anonymised.webm >out/example 2>&1 &&
+    ! grep edge out/example && film --boxes=examples/clip-boxes.json out/half.webm out/anonymised.webm \
     >out/example 2>&1 && cat out/example && grep -q 'clip-boxes.json: line 4: the box passes the edge' out/example || return 1
   gst-launch-1.0 -q filesrc location=examples/clip.mp4 ! decodebin ! videoconvert ! videoflip method=counterclockwise \
     ! jpegenc quality=95 ! taginject tags="image-orientation=rotate-90" ! qtmux ! filesink location=out/turned.mov &&
-    anonymise --boxes=examples/clip-boxes.json --output=out/anonymised.webm out/turned.mov &&
+    film --boxes=examples/clip-boxes.json out/turned.mov out/anonymised.webm &&
     python3 tests/rows/anonymised.py out/turned.mov out/anonymised.webm examples/clip-boxes.json 0
 }
 
 # The last line counts the frames: new boxes, and those that region-hold holds before and after.
-anonymise_counts () {
-  anonymise --boxes=examples/clip-boxes.json --output=out/counted.webm examples/clip.mp4 >out/example && cat out/example &&
+film_counts () {
+  film --boxes=examples/clip-boxes.json examples/clip.mp4 out/counted.webm >out/example && cat out/example &&
     [ "$(tail -n 1 out/example)" = "covered: 39 of 100 frames: 39 by new boxes, 0 by held ones; 61 had none" ] &&
-    anonymise --boxes=examples/clip-boxes.json --output=out/counted.webm examples/clip.mp4 region-hold=200000000 \
+    film --boxes=examples/clip-boxes.json examples/clip.mp4 out/counted.webm region-hold=200000000 \
       >out/example && cat out/example &&
     [ "$(tail -n 1 out/example)" = "covered: 49 of 100 frames: 39 by new boxes, 10 by held ones; 51 had none" ]
 }
 
 # A frame whose box hides nothing fails the film. Such frames hold the very blocks that pixelate makes. Where nothing is to be
 # seen, as in black, nothing has to change.
-anonymise_compares () {
+film_compares () {
   box='"x": 200, "y": 40, "width": 160, "height": 192'
   printf '%s' "{ \"face\": [ [ { \"time\": 1.24, $box }, { \"time\": 2.76, $box } ] ] }" >out/still.json
   gst-launch-1.0 -q filesrc location=examples/clip.mp4 ! decodebin ! cudaconvolve apply-to=regions regions=200,40,160,192 \
     region-effect=pixelate region-blocks=3 ! videoconvert ! video/x-raw,format=I420 ! matroskamux \
     ! filesink location=out/blocks.mkv &&
-    refuses 'in 39 frames, the first at 1.24 s, a box hid nothing' --boxes=out/still.json out/blocks.mkv &&
-    anonymise --boxes=out/still.json --effect=fill --output=out/anonymised.webm out/blocks.mkv &&
+    refuses 'in 39 frames, the first at 1.24 s, a box hid nothing' --boxes=out/still.json out/blocks.mkv out/refused.mkv &&
+    film --boxes=out/still.json --effect=fill out/blocks.mkv out/anonymised.webm &&
     gst-launch-1.0 -q videotestsrc pattern=black num-buffers=75 ! video/x-raw,width=640,height=360,framerate=25/1 ! matroskamux \
       ! filesink location=out/black.mkv &&
-    anonymise --boxes=out/still.json --output=out/anonymised.webm out/black.mkv
+    film --boxes=out/still.json out/black.mkv out/anonymised.webm
 }
 
 # refuses_place X Y WIDTH HEIGHT: a box that is no part of the clip's picture.
@@ -205,7 +215,7 @@ refuses_place () {
     \"height\": $4 } ] ] }"
 }
 
-anonymise_refuses_boxes () {
+film_refuses_boxes () {
   refuses_boxes 'boxes.json: line 1: unknown keyword; clip-boxes.json in examples/ shows' 'nonsense' &&
     refuses_boxes 'no boxes' '{}' &&
     refuses_boxes '"face" has no keyframe' '{ "face": [ [] ] }' &&
@@ -237,9 +247,9 @@ anonymise_refuses_boxes () {
 }
 
 # After Ctrl-C no file is there, and one that was there before is as it was.
-anonymise_stops () {
+film_stops () {
   echo before >out/stopped.webm
-  build/examples/anonymise --boxes=examples/clip-boxes.json --output=out/stopped.webm examples/clip.mp4 \
+  build/examples/film/cudaconvolve-film --boxes=examples/clip-boxes.json examples/clip.mp4 out/stopped.webm \
     >out/example 2>&1 &
   program=$!
   while ! ls out/stopped.webm.*.part >/dev/null 2>&1 && kill -0 "$program"; do sleep 0.02; done
@@ -252,17 +262,18 @@ anonymise_stops () {
     grep -q 'stopped before the end' out/example
 }
 
-anonymise_rows () {
-  check "anonymise: boxes from a file, and the sound" anonymise_boxes
-  check "anonymise: faces that are found" anonymise_detect
-  check "anonymise: mistakes in arguments" anonymise_refuses
-  check "anonymise: properties that leave a face readable" anonymise_refuses_properties
-  check "anonymise: boxes that hide nothing" anonymise_compares
-  check "anonymise: odd, small and turned films" anonymise_sizes
-  check "anonymise: counts" anonymise_counts
-  check "anonymise: mistakes in files of boxes" anonymise_refuses_boxes
-  check "anonymise: Ctrl-C" anonymise_stops
+film_rows () {
+  check "film: boxes from a file, and the sound" film_boxes
+  check "film: mistakes in arguments" film_refuses
+  check "film: properties that leave a face readable" film_refuses_properties
+  check "film: boxes that hide nothing" film_compares
+  check "film: odd, small and turned films" film_sizes
+  check "film: counts" film_counts
+  check "film: mistakes in files of boxes" film_refuses_boxes
+  check "film: Ctrl-C" film_stops
+  check "film: keyframes" film_keyframes
+  check "film: keyframes that cannot be" film_keyframes_refused
   [ -n "$all" ] || return 0
-  check "anonymise: properties that are free" anonymise_frees
-  check "anonymise: sound that is encoded" anonymise_encodes_sound
+  check "film: properties that are free" film_frees
+  check "film: sound that is encoded" film_encodes_sound
 }

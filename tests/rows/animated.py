@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks the film of examples/animate.c: tests/rows/animate.py BEFORE AFTER sharp|bright
+"""Checks a film whose property follows keyframes: tests/rows/animated.py BEFORE AFTER sharp|bright
 
 sharp: the film keeps the detail of BEFORE at both ends, loses most of it at the middle, and has less from frame to frame
 up to there and more from there on. bright: the same for the mean of the samples. Both films need as many frames.
