@@ -519,6 +519,35 @@ def promises():
     return table(['promise', 'tests', 'parts of `tests/long.sh`'], rows)
 
 
+def python_rows():
+    """The rows of python-cpu.csv by mask, format and library's first word."""
+    return {(row['mask'], row['format'], row['library'].split()[0]): row for row in read('python-cpu.csv')}
+
+
+def python_cpu():
+    """The Python module on 1080p pictures beside OpenCV and SciPy, milliseconds."""
+    rows = python_rows()
+    formats = unique(name for _, name, _ in rows)
+    header = ['mask'] + [cell for name in formats for cell in (name, 'OpenCV', 'SciPy')]
+    lines = []
+    for mask in unique(mask for mask, _, _ in rows):
+        cells = [mask]
+        for name in formats:
+            own, *peers = (rows[mask, name, library]['ms'] for library in ('cudaconvolve', 'OpenCV', 'SciPy'))
+            cells += beside(own, peers[0]) + beside(own, peers[1])[1:]
+        lines.append(cells)
+    return table(header, lines)
+
+
+def python_bytes():
+    """The part of the samples that differ from those of the Python module, and by how many code values at most."""
+    rows = python_rows()
+    formats = unique(name for _, name, _ in rows if name != 'grayf')
+    header = ['mask'] + [f'{library}, {name}' for library in ('OpenCV', 'SciPy') for name in formats]
+    return table(header, [[mask] + [f'{float(row["differs"]):.2%}, {float(row["most"]):.0f}' for library in ('OpenCV', 'SciPy') for name in formats
+                                    for row in [rows[mask, name, library]]] for mask in unique(mask for mask, _, _ in rows)])
+
+
 def versions():
     """What the project was built and tested with."""
     rows = read('versions.csv')
@@ -528,7 +557,7 @@ def versions():
 TABLES = {'speed': speed, 'answers': answers, 'speed-gpu': speed_gpu, 'speed-cpu': speed_cpu, 'pipeline': pipeline,
           'programs': programs, 'ladder': ladder, 'peers': peers, 'cudnn': cudnn, 'undo': undo, 'undo-cases': undo_cases,
           'suspects': suspects, 'suspect-films': suspect_films, 'learned': learned, 'letters': letters, 'hides': hides,
-          'promises': promises, 'versions': versions}
+          'promises': promises, 'python': python_cpu, 'python-bytes': python_bytes, 'versions': versions}
 
 
 def main():

@@ -372,6 +372,12 @@ def check_presets_work():
     check((abs(cudaconvolve.gaussian(image, 2) - sums) <= 0.5 + 1 / 64).all(), 'gaussian')
     check((cudaconvolve.filter2d(image, 'emboss:135') == rounded(correlate(image, [[-1, -1, 0], [-1, 0, 1], [0, 1, 1]], 'replicate', 0, numpy.int64),
                                                                  1, fractions.Fraction(1, 2), 255)).all(), 'emboss')
+    floats = image.astype('f4') - 100
+    for boundary in cudaconvolve.boundaries[:-1]:
+        for result, taps in ((cudaconvolve.gaussian(floats, 2, boundary, offset=0.5), numpy.outer(line, line) / line.sum() ** 2),
+                             (cudaconvolve.box(floats, 7, 3, boundary, offset=0.5), numpy.ones((3, 7)) / 21)):
+            error = abs(result - correlate(floats, taps, boundary, 0, float) - 0.5)
+            check((error <= 2e-5 * (correlate(abs(floats), taps, boundary, 0, float) + 0.5)).all(), f'floats, {boundary}: {error.max()}')
     kept = numpy.dstack([image] * 4)
     out = kept.copy()
     cudaconvolve.box(kept[..., :3], 3, out=out[..., :3])

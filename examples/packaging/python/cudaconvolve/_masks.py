@@ -16,12 +16,15 @@ LN2_HIGH, LN2_LOW = float.fromhex('0x1.62e42fefa3800p-1'), float.fromhex('0x1.ef
 
 
 class Weights:
-    """A complete mask: the sets of taps, row by row, and what is done to their sums. The struct has the library's form."""
+    """A complete mask: the sets of taps, row by row, and what is done to their sums. The struct has the library's form.
 
-    def __init__(self, width, height, sets, divisor, offset, combination='sum'):
+    lines are a column and a row whose product the taps are, or None.
+    """
+
+    def __init__(self, width, height, sets, divisor, offset, combination='sum', lines=None):
         taps = array.array('d', [tap for one in sets for tap in one])
         divisors = [divisor if divisor is not None else natural_divisor(one) for one in sets]
-        self.taps, self.divisors = taps, divisors
+        self.taps, self.divisors, self.lines = taps, divisors, lines
         self.struct = Mask(width=width, height=height, divisor=divisors[0], offset=offset, taps=taps.buffer_info()[0],
                            combination=COMBINATIONS[combination], sets=len(sets))
         self.struct.more_divisors[:len(sets) - 1] = divisors[1:]
@@ -103,12 +106,16 @@ def gaussian_line(width, sigma):
     return [tap / total for tap in half[:0:-1] + half]
 
 
-def make_box(request):
-    return [1.0] * (request.width * request.height)
+def box_lines(request):
+    return [1.0] * request.height, [1.0] * request.width
+
+
+def gaussian_lines(request):
+    return gaussian_line(request.height, request.sigma_y), gaussian_line(request.width, request.sigma_x)
 
 
 def make_gaussian(request):
-    return product(gaussian_line(request.height, request.sigma_y), gaussian_line(request.width, request.sigma_x))
+    return product(*gaussian_lines(request))
 
 
 def binomial_line(width):
@@ -241,10 +248,11 @@ def slopes(taps):
 
 
 class Preset:
-    """A row of the table. make gives the taps of a request; fixed has the sets of a 3x3 mask."""
+    """A row of the table. make gives the taps of a request, lines a column and a row whose product they are; fixed has the sets of a 3x3 mask."""
 
-    def __init__(self, width=3, make=None, fixed=None, sized=False, radius_in_sigmas=0, offset=0.0, argument=None, combination='sum'):
-        self.width, self.make, self.fixed, self.sized, self.radius_in_sigmas = width, make, fixed, sized, radius_in_sigmas
+    def __init__(self, width=3, make=None, fixed=None, lines=None, sized=False, radius_in_sigmas=0, offset=0.0, argument=None, combination='sum'):
+        self.width, self.make, self.fixed, self.lines = width, make, fixed, lines
+        self.sized, self.radius_in_sigmas = sized, radius_in_sigmas
         self.offset, self.argument, self.combination = offset, argument, combination
 
 
@@ -252,8 +260,8 @@ SOBEL, PREWITT, SCHARR = [-1, 0, 1, -2, 0, 2, -1, 0, 1], [-1, 0, 1, -1, 0, 1, -1
 # An argument is (default, least, most, step above the least or 0).
 PRESETS = {
     'identity': Preset(fixed=[[0, 0, 0, 0, 1, 0, 0, 0, 0]]),
-    'box': Preset(5, make_box, sized=True),
-    'gaussian': Preset(5, make_gaussian, sized=True, radius_in_sigmas=3),
+    'box': Preset(5, lines=box_lines, sized=True),
+    'gaussian': Preset(5, lines=gaussian_lines, sized=True, radius_in_sigmas=3),
     'binomial': Preset(5, make_binomial, sized=True),
     'sharpen': Preset(fixed=[[0, -1, 0, -1, 5, -1, 0, -1, 0]]),
     'unsharp': Preset(5, make_unsharp, sized=True, radius_in_sigmas=3, argument=(1, 0, 100, 0)),
@@ -331,8 +339,9 @@ def of_preset(text, width, height, sigma, divisor, offset):
                 raise ValueError(f'sigma: {sigma} gives the preset {name} a width of {width}, more than {MAX_SIDE}; '
                                  'width can set a smaller one')
     request = Request(int(width), int(height if height is not None else width), sigma, argument)
-    sets = preset.fixed or [preset.make(request)]
-    return Weights(request.width, request.height, sets, divisor, offset + preset.offset, preset.combination)
+    lines = preset.lines and preset.lines(request)
+    sets = preset.fixed or [product(*lines) if lines else preset.make(request)]
+    return Weights(request.width, request.height, sets, divisor, offset + preset.offset, preset.combination, lines)
 
 
 @functools.lru_cache(256)
