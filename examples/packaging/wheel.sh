@@ -52,7 +52,7 @@ if [ -n "$cuda" ]; then
   set -- -Dcuda=enabled -Dgstcuda=enabled "-Dcuda-architectures=$architectures"
 fi
 build_project "$build" "$@" --prefix=/ --libdir=lib --bindir=bin -Dplugin-dir=gstreamer-1.0 -Dlibrary=true -Dtests=false \
-  -Dexamples=true
+  -Dexamples=true -Dprograms=true
 staged=$build/staged
 rm -rf "$staged"
 DESTDIR=$staged meson install -C "$build" --no-rebuild --strip >"$build/installed.log" || { cat "$build/installed.log"; exit 1; }

@@ -8,6 +8,7 @@
 #   - the plugin is installed without the library, and gst-inspect-1.0 shows the element;
 #   - README's first launch line runs as an ordinary user, without a window, and says why the CPU does the work;
 #   - examples/library/sharpen.c is compiled with what the development package and pkg-config say, and sharpens a picture;
+#   - cudaconvolve-film covers a box of the clip;
 #   - after purging, no file of the packages and no other file of that name is left.
 #
 # Needs root. The bare systems are kept in CACHE, $HOME/.cache/cudaconvolve without it. MIRROR names an archive of Debian; without it
@@ -37,7 +38,7 @@ say () { echo "== $*"; }
 apt () { apt-get -q "$@" >/tmp/apt.log 2>&1 || { tail -n 20 /tmp/apt.log; exit 1; }; }
 files () { find / -xdev \( -path /proc -o -path /packages -o -path /var/cache/apt \) -prune -o ! -type d -print | sort; }
 there () { dpkg-query -W -f '${binary:Package}\n' | sort; }
-ours="gstreamer1.0-cudaconvolve libcudaconvolve0 libcudaconvolve-dev"
+ours="gstreamer1.0-cudaconvolve libcudaconvolve0 libcudaconvolve-dev cudaconvolve-tools"
 
 say "what the packages are used with"
 apt update
@@ -88,6 +89,12 @@ su somebody -c 'cd /tmp/program && set -e
   cmp wanted.ppm sharp.ppm
   if cmp -s picture.ppm sharp.ppm; then exit 1; fi
   sha256sum sharp.ppm'
+
+say "the program"
+su - somebody -c 'cp /packages/examples/clip.mp4 /packages/clip-boxes.json . && cudaconvolve-film clip.mp4 covered.mkv --boxes=clip-boxes.json' >/tmp/film 2>&1 ||
+  { cat /tmp/film; exit 1; }
+[ -s /home/somebody/covered.mkv ]
+su - somebody -c 'rm clip.mp4 clip-boxes.json covered.mkv'
 dpkg -L $ours | sort -u >/tmp/installed
 
 say "removing"
@@ -117,6 +124,7 @@ for suite in "$@"; do
   mkdir -p "$root/packages/examples"
   cp "$packages"/*.deb "$root/packages/"
   cp examples/clip.mp4 "$root/packages/examples/"
+  cp examples/clip-boxes.json "$root/packages/"
   readme_lines README.md | sed -n '1s/autovideosink/fakesink/p' >"$root/packages/line"
   [ -s "$root/packages/line" ] || { echo "README.md has no launch line with autovideosink"; exit 1; }
   cp out/package-inside "$root/packages/inside"

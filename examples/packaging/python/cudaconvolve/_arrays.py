@@ -11,11 +11,14 @@ _HOST, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13  # device types of DLPack
 _KINDS = {0: 'i', 1: 'u', 2: 'f', 4: 'bf', 5: 'c', 6: 'b'}
 
 
+_SIZES = {'u1': 1, 'u2': 2, 'f2': 2, 'f4': 4, '?': 1}
+
+
 class View:
     """What lies where. dtype is a letter and the bytes of a sample, as in u1; device is None for host memory."""
 
     def __init__(self, name, address, shape, strides, dtype, device, owner, swapped=False, writable=True, stream=None):
-        size = int(dtype[-1]) if dtype[-1].isdigit() else 1
+        size = _SIZES.get(dtype) or int(dtype[1:] or 1)
         if strides is None:
             strides, step = [], size
             for side in reversed(shape):
@@ -27,17 +30,20 @@ class View:
 
     def bounds(self):
         """The first byte, and the one behind the last."""
-        spans = [stride * (side - 1) for side, stride in zip(self.shape, self.strides)]
-        return (self.address + sum(span for span in spans if span < 0),
-                self.address + sum(span for span in spans if span > 0) + self.size)
+        first = end = self.address
+        for stride, side in zip(self.strides, self.shape):
+            if stride < 0:
+                first += stride * (side - 1)
+            else:
+                end += stride * (side - 1)
+        return first, end + self.size
 
     def transposed(self, order):
         """A view with the axes in another order; None stands for a new axis of one."""
-        copy = View.__new__(View)
-        copy.__dict__.update(self.__dict__)
-        copy.shape = tuple(1 if axis is None else self.shape[axis] for axis in order)
-        copy.strides = tuple(0 if axis is None else self.strides[axis] for axis in order)
-        return copy
+        shape, strides = self.shape, self.strides
+        return View(self.name, self.address, [1 if axis is None else shape[axis] for axis in order],
+                    [0 if axis is None else strides[axis] for axis in order], self.dtype, self.device, self.owner, self.swapped,
+                    self.writable, self.stream)
 
 
 class _DLTensor(ctypes.Structure):

@@ -46,7 +46,7 @@ def _plane_layout(image, out):
     """Bytes from pixel to pixel, and the runs of samples that lie side by side: offset in both, count. Axes are N, H, W, C."""
     _, _, width, channels = image.shape
     size, pixel = image.size, []
-    adjacent = all(channels == 1 or view.strides[3] == size for view in (image, out))
+    adjacent = channels == 1 or image.strides[3] == out.strides[3] == size
     for view in (image, out):
         least = (min(channels, MAX_SAMPLES) if adjacent else 1) * size
         pixel.append(view.strides[2] if width > 1 else least)
@@ -151,10 +151,10 @@ def _convolve_floats(image, out, weights, boundary, variant, on):
 _AXES = {2: (None, 0, 1, None), 3: (None, 0, 1, 2), 4: (0, 1, 2, 3)}
 
 
-def _with_copies(image, out, stream, run, views):
-    """run (source, destination, on) of both arrays. A host array that cannot be used in place is copied, once."""
-    source, destination = views(image), views(out)
-    if not math.prod(destination.shape):
+def _with_copies(image, out, views, axes, stream, run):
+    """run (source, destination, on) with the views of both arrays. A host array that cannot be used in place is copied, once."""
+    source, destination = (one.transposed(axes) for one in views)
+    if 0 in destination.shape:
         return
     on = _plans.place(source.device, stream)
     try:
@@ -166,7 +166,7 @@ def _with_copies(image, out, stream, run, views):
             raise ValueError(f'{name}: cannot be used without a copy, because {why}; .contiguous() of PyTorch or '
                              'cupy.ascontiguousarray() makes one') from None
     result = _arrays.contiguous(out)
-    run(views(_arrays.contiguous(image)), views(result), on)
+    run(_arrays.view('image', _arrays.contiguous(image)).transposed(axes), _arrays.view('out', result).transposed(axes), on)
     out[...] = result
 
 
@@ -230,12 +230,9 @@ def filter2d(image, mask, boundary='replicate', *, divisor=None, offset=0.0, out
     elif depth is not None:
         raise ValueError('depth: is for uint16, and image has floats')
     result = _arrays.empty('image', image, view) if out is None else out
-    _check_pair(view, _arrays.view('out', result, handle), view.shape)
+    out_view = _arrays.view('out', result, handle)
+    _check_pair(view, out_view, view.shape)
     variant = variant.encode()
-
-    def views(side):
-        name = 'out' if side is result else 'image'
-        return (view if side is image else _arrays.view(name, side, handle)).transposed(axes)
 
     def run(source, destination, on):
         if view.dtype in MAX_DEPTH:
@@ -245,7 +242,7 @@ def filter2d(image, mask, boundary='replicate', *, divisor=None, offset=0.0, out
         else:
             _convolve_floats(source, destination, weights, edge, variant, on)
 
-    _with_copies(image, result, stream, run, views)
+    _with_copies(image, result, (view, out_view), axes, stream, run)
     return result
 
 
@@ -339,13 +336,10 @@ def layer(image, weights, bias=None, *, stride=1, padding=0, dilation=1, groups=
     call('convolve_layer_output_size', made, rows, columns, height, width)
     result_shape = (batch, shape[0], height.value, width.value)[4 - len(view.shape):]
     result = _arrays.empty('image', image, view, result_shape) if out is None else out
-    _check_pair(view, _arrays.view('out', result, handle), result_shape)
+    out_view = _arrays.view('out', result, handle)
+    _check_pair(view, out_view, result_shape)
     numbers = tuple(getattr(made, name) for name, _ in Layer._fields_ if name not in ('weights', 'bias'))
     key = numbers, taps.tobytes(), biases and biases.tobytes(), variant
-
-    def views(side):
-        name = 'out' if side is result else 'image'
-        return (view if side is image else _arrays.view(name, side, handle)).transposed(axes)
 
     def run(source, destination, on):
         if source.swapped:
@@ -353,5 +347,5 @@ def layer(image, weights, bias=None, *, stride=1, padding=0, dilation=1, groups=
         _run_layer(_plans.plan(key, '_layer', on, lambda: ('convolve_layer_plan_new', made, variant.encode(), on.device)),
                    source, destination)
 
-    _with_copies(image, result, stream, run, views)
+    _with_copies(image, result, (view, out_view), axes, stream, run)
     return result

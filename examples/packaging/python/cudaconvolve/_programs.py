@@ -6,5 +6,7 @@ import sys
 
 
 def run():
+    # A program that starts python3 gets this Python, with what is installed beside the wheel.
+    os.environ['PATH'] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get('PATH', os.defpath)])
     program = pathlib.Path(__file__).parent / 'bin' / os.path.basename(sys.argv[0])
     os.execv(program, sys.argv)
