@@ -341,6 +341,7 @@ def check_errors():
     raises(ValueError, 'outside|3 channels', filter2d, image, mask, 'constant', outside=(1, 2))
     raises(ValueError, 'depth', filter2d, image, mask, depth=10)
     raises(ValueError, 'out|overlaps', filter2d, image, mask, out=image)
+    raises(ValueError, 'out|overlaps', filter2d, image[:3], mask, out=image[4:1:-1])
     raises(ValueError, 'out|shape', filter2d, image, mask, out=image[:4].copy())
     raises(TypeError, 'out|uint8', filter2d, image, mask, out=image.astype('u2'))
     raises(ValueError, 'stream', filter2d, image, mask, stream=1)
