@@ -471,6 +471,8 @@ judge_component (View *view, const Json *effect, guint component)
   }
   if (!g_strcmp0 (json_text (json_member (effect, "shape")), "matte"))
     return UNJUDGED; /* the record does not have the weights */
+  if (json_member (effect, "picture"))
+    return UNJUDGED; /* nor the picture */
   if (!g_strcmp0 (name, "fill"))
     return judge_fill (view, effect, component);
   if (!g_strcmp0 (name, "pixelate") || !g_strcmp0 (name, "noise-pixelate"))

@@ -21,7 +21,7 @@ typedef struct
 typedef enum
 {
   CONVOLVE_GRID_TEXT, /* a property: convolve_settings_make_mask() describes the text */
-  CONVOLVE_GRID_FILE, /* convolve_mask_file_read() describes the text; messages count its lines */
+  CONVOLVE_GRID_FILE, /* mask_file.h describes the text; messages count its lines */
   CONVOLVE_GRID_LIST  /* a property with the numbers of one row */
 } ConvolveGridOrigin;
 

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "mask_file.h"
-#include "matte_file.h"
 #include "property_rows.h"
 
 #define REPLACEMENT 0xfffd
@@ -81,10 +79,7 @@ append_value (GString *json, const ConvolveProperties *properties, const Row *ro
       convolve_json_append_text (json, text);
       break;
     case FILE_NAME:
-      convolve_json_append_text (json, convolve_mask_file_location (VALUE (ConvolveMaskFile *, properties, row)));
-      break;
-    case MATTE:
-      convolve_json_append_text (json, convolve_matte_file_location (VALUE (ConvolveMatteFile *, properties, row)));
+      convolve_json_append_text (json, convolve_kept_file_location (VALUE (ConvolveKeptFile *, properties, row)));
       break;
     case FLAGS:
       text = convolve_flags_text (row->type (), VALUE (guint, properties, row));

@@ -3,63 +3,9 @@
 
 #include <string.h>
 
-#include "file.h"
 #include "npy.h"
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf" /* which spreadsheets write in front of UTF-8 */
-
-struct _ConvolveMaskFile
-{
-  gchar *location;
-  GMutex mutex;
-  ConvolveGrid *rows; /* under the mutex; NULL before the file was read */
-};
-
-ConvolveMaskFile *
-convolve_mask_file_new (const gchar *location)
-{
-  ConvolveMaskFile *file = g_atomic_rc_box_new0 (ConvolveMaskFile);
-
-  file->location = g_strdup (location);
-  g_mutex_init (&file->mutex);
-  return file;
-}
-
-ConvolveMaskFile *
-convolve_mask_file_ref (ConvolveMaskFile *file)
-{
-  return g_atomic_rc_box_acquire (file);
-}
-
-static void
-clear_file (gpointer data)
-{
-  ConvolveMaskFile *file = data;
-
-  g_free (file->location);
-  g_mutex_clear (&file->mutex);
-  g_clear_pointer (&file->rows, convolve_grid_unref);
-}
-
-void
-convolve_mask_file_unref (ConvolveMaskFile *file)
-{
-  g_atomic_rc_box_release_full (file, clear_file);
-}
-
-const gchar *
-convolve_mask_file_location (const ConvolveMaskFile *file)
-{
-  return file ? file->location : NULL;
-}
-
-gchar *
-convolve_mask_file_name (const ConvolveMaskFile *file)
-{
-  g_autofree gchar *shown = convolve_file_show (file->location);
-
-  return g_strdup_printf ("mask-location: %s", shown);
-}
 
 /* --- arrays --- */
 
@@ -117,7 +63,7 @@ check_text (const gchar *text, gsize size)
 
 /* --- the file --- */
 
-static ConvolveGrid *
+static gpointer
 parse_bytes (const gchar *name, const guint8 *bytes, gsize size, GError **error)
 {
   const gchar *text = (const gchar *) bytes;
@@ -136,37 +82,11 @@ parse_bytes (const gchar *name, const guint8 *bytes, gsize size, GError **error)
   return rows;
 }
 
-static ConvolveGrid *
-read_rows (const ConvolveMaskFile *file, GError **error)
+static void
+unref_rows (gpointer rows)
 {
-  g_autofree gchar *name = convolve_mask_file_name (file);
-  g_autofree guint8 *bytes = NULL;
-  gsize size;
-  g_autofree gchar *fault = convolve_file_read (file->location, CONVOLVE_MAX_MASK_FILE, &bytes, &size);
-
-  if (!fault)
-    return parse_bytes (name, bytes, size, error);
-  g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_MASK, "%s: %s", name, fault);
-  return NULL;
+  convolve_grid_unref (rows);
 }
 
-ConvolveGrid *
-convolve_mask_file_read (ConvolveMaskFile *file, GError **error)
-{
-  ConvolveGrid *rows;
-
-  g_mutex_lock (&file->mutex);
-  if (!file->rows)
-    file->rows = read_rows (file, error);
-  rows = file->rows ? convolve_grid_ref (file->rows) : NULL;
-  g_mutex_unlock (&file->mutex);
-  return rows;
-}
-
-void
-convolve_mask_file_forget (ConvolveMaskFile *file)
-{
-  g_mutex_lock (&file->mutex);
-  g_clear_pointer (&file->rows, convolve_grid_unref);
-  g_mutex_unlock (&file->mutex);
-}
+const ConvolveFileKind convolve_mask_file = { "mask-location", CONVOLVE_MAX_MASK_FILE, CONVOLVE_PROPS_ERROR_MASK,
+  parse_bytes, unref_rows };

@@ -2,6 +2,8 @@
 /* The properties of cudaconvolve. */
 #include "property_rows.h"
 
+#include "image_file.h"
+#include "mask_file.h"
 #include "presets.h"
 
 static const Row rows[] = {
@@ -59,7 +61,8 @@ static const Row rows[] = {
       .blurb =
           "Where the regions of a frame come from. A frame whose format has no alpha is changed as a whole where alpha "
           "is among them" },
-  { "region-mask-location", "Region mask location", "0.3", MATTE_AT (region.mask), .target = REGION, .flags = PLAYING,
+  { "region-mask-location", "Region mask location", "0.3", FILE_AT (region.mask, convolve_matte_file), .target = REGION,
+      .flags = PLAYING,
       .blurb =
           "PNG or PGM file whose grey values are weights of the effect, beside the boxes: black is nothing, and white the "
           "whole effect. The picture is stretched to the frame, and a pixel takes the largest value that it touches. "
@@ -114,6 +117,12 @@ static const Row rows[] = {
       .blurb =
           "Colour of the effect fill, as 0xAARRGGBB; AA counts where components has a. A GstARGBControlBinding goes "
           "from colour to colour" },
+  { "region-picture", "Region picture", "0.3", FILE_AT (region.picture, convolve_picture_file), .target = FILLING,
+      .flags = PLAYING,
+      .blurb =
+          "PNG, PPM or PGM file that the effect fill shows instead of region-color. The picture keeps its aspect ratio "
+          "and covers the box, so that what juts out on two sides is cut off; region-color lies below its transparent "
+          "pixels (NULL or empty = none)" },
   { "region-opacity", "Region opacity", "0.3", DOUBLE_AT (region.opacity), .target = REGION, .flags = CONTROLLABLE,
       .most = 1, .standard = 1,
       .blurb = "Share of the effect in the result, in steps of 1/256 (1 = the effect alone). Below 1 the picture shows "
@@ -149,7 +158,8 @@ static const Row rows[] = {
   { "weights", "Weights", "0.3", ARRAY_AT (mask.weights), .target = GIVES_MASK, .flags = PLAYING,
       .blurb = "Weights of the mask, instead of the text in mask: an array of rows, each an array of numbers, such as "
                "<<1,2,1>,<2,4,2>,<1,2,1>>; in Python a Gst.ValueArray of Gst.ValueArrays of floats (empty = none)" },
-  { "mask-location", "Mask location", "0.3", FILE_AT (mask.file), .target = GIVES_MASK, .flags = PLAYING,
+  { "mask-location", "Mask location", "0.3", FILE_AT (mask.file, convolve_mask_file), .target = GIVES_MASK,
+      .flags = PLAYING,
       .blurb =
           "File with the weights, instead of mask: text as in mask, with # comments, a table with commas, "
           "semicolons or tabs, a matrix of libvips, whose scale is the divisor, or a .npy array of rows and columns; at "

@@ -2,7 +2,7 @@
 #include "mask_settings.h"
 
 #include "array.h"
-#include "mask_file.h"
+#include "kept_file.h"
 
 void
 convolve_settings_init (ConvolveSettings *settings)
@@ -20,7 +20,7 @@ convolve_settings_copy (ConvolveSettings *to, const ConvolveSettings *from)
   *to = *from;
   to->mask = g_strdup (from->mask);
   to->weights = from->weights ? g_atomic_rc_box_acquire (from->weights) : NULL;
-  to->file = from->file ? convolve_mask_file_ref (from->file) : NULL;
+  to->file = from->file ? convolve_kept_file_ref (from->file) : NULL;
   to->mask_x = g_strdup (from->mask_x);
   to->mask_y = g_strdup (from->mask_y);
 }
@@ -30,7 +30,7 @@ convolve_settings_clear (ConvolveSettings *settings)
 {
   g_clear_pointer (&settings->mask, g_free);
   g_clear_pointer (&settings->weights, convolve_array_unref);
-  g_clear_pointer (&settings->file, convolve_mask_file_unref);
+  g_clear_pointer (&settings->file, convolve_kept_file_unref);
   g_clear_pointer (&settings->mask_x, g_free);
   g_clear_pointer (&settings->mask_y, g_free);
 }

@@ -13,7 +13,7 @@ typedef struct
 {
   gchar *mask;                    /* owned; NULL reads as CONVOLVE_DEFAULT_MASK */
   GValue *weights;                /* shared: see array.h; NULL where there are none */
-  struct _ConvolveMaskFile *file; /* of mask-location, shared: see mask_file.h; NULL where there is none */
+  struct _ConvolveKeptFile *file; /* of mask-location, shared: see mask_file.h; NULL where there is none */
   gchar *mask_x, *mask_y;         /* owned; NULL or empty where they are not set */
   guint mask_width, mask_height;  /* 0, or odd up to CONVOLVE_MAX_SIDE */
   gdouble sigma;                  /* luma pixels, 0..CONVOLVE_MAX_SIGMA; -1 means from the width */

@@ -3,9 +3,12 @@
 #ifndef CONVOLVE_PNG_FILE_H
 #define CONVOLVE_PNG_FILE_H
 
-#include "matte_file.h"
+#include "image_file.h"
 
-/* Reads a picture of at most CONVOLVE_MAX_MATTE_SIDE pixels a side. NULL, or a text that says what is wrong, to be freed. */
-gchar *convolve_png_read (const guint8 *bytes, gsize size, ConvolveGrey *grey);
+/*
+ * Reads a picture of one channel or of four, and of at most most_side pixels a side. NULL, or a text that says what is
+ * wrong, to be freed.
+ */
+gchar *convolve_png_read (const guint8 *bytes, gsize size, guint channels, gint most_side, ConvolveImage *image);
 
 #endif

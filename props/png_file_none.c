@@ -2,8 +2,9 @@
 #include "png_file.h"
 
 gchar *
-convolve_png_read (const guint8 *bytes, gsize size, ConvolveGrey *grey)
+convolve_png_read (const guint8 *bytes, gsize size, guint channels, gint most_side, ConvolveImage *image)
 {
-  return g_strdup ("this build reads no PNG files, because libpng was not there; take a PGM file, as in "
-                   "ffmpeg -i mask.png -pix_fmt gray mask.pgm");
+  return g_strdup_printf ("this build reads no PNG files, because libpng was not there; take a %s file, as in %s",
+      channels > 1 ? "PPM" : "PGM",
+      channels > 1 ? "ffmpeg -i picture.png picture.ppm" : "ffmpeg -i mask.png -pix_fmt gray mask.pgm");
 }

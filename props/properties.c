@@ -7,8 +7,6 @@
 #include "array.h"
 #include "region_boxes.h"
 #include "enums.h"
-#include "mask_file.h"
-#include "matte_file.h"
 #include "property_rows.h"
 
 /* --- the value --- */
@@ -23,7 +21,6 @@ set_standard (ConvolveProperties *properties, const Row *row)
     case ARRAY:
     case BOXES:
     case FILE_NAME:
-    case MATTE:
       break; /* NULL already, or another row's */
     case UINT:
     case FLAGS:
@@ -62,10 +59,8 @@ own_value (ConvolveProperties *properties, const Row *row)
     VALUE (gchar *, properties, row) = g_strdup (VALUE (gchar *, properties, row));
   else if (row->kind == ARRAY && VALUE (GValue *, properties, row))
     g_atomic_rc_box_acquire (VALUE (GValue *, properties, row));
-  else if (row->kind == FILE_NAME && VALUE (ConvolveMaskFile *, properties, row))
-    convolve_mask_file_ref (VALUE (ConvolveMaskFile *, properties, row));
-  else if (row->kind == MATTE && VALUE (ConvolveMatteFile *, properties, row))
-    convolve_matte_file_ref (VALUE (ConvolveMatteFile *, properties, row));
+  else if (row->kind == FILE_NAME && VALUE (ConvolveKeptFile *, properties, row))
+    convolve_kept_file_ref (VALUE (ConvolveKeptFile *, properties, row));
 }
 
 ConvolveProperties *
@@ -87,9 +82,7 @@ clear_value (ConvolveProperties *properties, const Row *row)
   else if (row->kind == ARRAY)
     g_clear_pointer (&VALUE (GValue *, properties, row), convolve_array_unref);
   else if (row->kind == FILE_NAME)
-    g_clear_pointer (&VALUE (ConvolveMaskFile *, properties, row), convolve_mask_file_unref);
-  else if (row->kind == MATTE)
-    g_clear_pointer (&VALUE (ConvolveMatteFile *, properties, row), convolve_matte_file_unref);
+    g_clear_pointer (&VALUE (ConvolveKeptFile *, properties, row), convolve_kept_file_unref);
 }
 
 static void
@@ -138,9 +131,7 @@ have_one_value (const ConvolveProperties *a, const ConvolveProperties *b, const 
     case BOXES:
       return TRUE;  /* the text's row tells */
     case FILE_NAME: /* another one of the same name is to be read again */
-      return VALUE (ConvolveMaskFile *, a, row) == VALUE (ConvolveMaskFile *, b, row);
-    case MATTE:
-      return VALUE (ConvolveMatteFile *, a, row) == VALUE (ConvolveMatteFile *, b, row);
+      return VALUE (ConvolveKeptFile *, a, row) == VALUE (ConvolveKeptFile *, b, row);
     case UINT:
     case FLAGS:
       return VALUE (guint, a, row) == VALUE (guint, b, row);
@@ -221,7 +212,6 @@ make_spec (const Row *row)
   switch (row->kind) {
     case TEXT:
     case FILE_NAME:
-    case MATTE:
       return g_param_spec_string (name, nick, blurb, row->text, flags);
     case BOXES:
     case ARRAY: /* of anything: a spec of the elements would make 0 of an int where a double is wanted */
@@ -271,16 +261,10 @@ find_row (const ConvolvePropertyTable *table, guint index)
 }
 
 /* A name makes a new file, so that the file is read again where the name is the same. */
-static ConvolveMaskFile *
-new_file (const gchar *location)
+static ConvolveKeptFile *
+new_file (const ConvolveFileKind *kind, const gchar *location)
 {
-  return location && location[0] ? convolve_mask_file_new (location) : NULL;
-}
-
-static ConvolveMatteFile *
-new_matte (const gchar *location)
-{
-  return location && location[0] ? convolve_matte_file_new (location) : NULL;
+  return location && location[0] ? convolve_kept_file_new (kind, location) : NULL;
 }
 
 static void
@@ -312,10 +296,7 @@ convolve_properties_set (ConvolveProperties *properties, guint index, const GVal
       VALUE (gchar *, properties, row) = convolve_region_boxes_read (value);
       break;
     case FILE_NAME:
-      VALUE (ConvolveMaskFile *, properties, row) = new_file (g_value_get_string (value));
-      break;
-    case MATTE:
-      VALUE (ConvolveMatteFile *, properties, row) = new_matte (g_value_get_string (value));
+      VALUE (ConvolveKeptFile *, properties, row) = new_file (row->file, g_value_get_string (value));
       break;
     case UINT:
       VALUE (guint, properties, row) = g_value_get_uint (value);
@@ -363,10 +344,7 @@ convolve_properties_get (const ConvolveProperties *properties, guint index, GVal
       convolve_region_boxes_write (VALUE (gchar *, properties, row), value);
       break;
     case FILE_NAME:
-      g_value_set_string (value, convolve_mask_file_location (VALUE (ConvolveMaskFile *, properties, row)));
-      break;
-    case MATTE:
-      g_value_set_string (value, convolve_matte_file_location (VALUE (ConvolveMatteFile *, properties, row)));
+      g_value_set_string (value, convolve_kept_file_location (VALUE (ConvolveKeptFile *, properties, row)));
       break;
     case UINT:
       g_value_set_uint (value, VALUE (guint, properties, row));

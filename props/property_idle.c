@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "array.h"
-#include "mask_file.h"
-#include "matte_file.h"
 #include "token.h"
 #include "property_rows.h"
 #include "props.h"
@@ -41,9 +39,7 @@ show_value (const ConvolveProperties *properties, const Row *row)
     case ARRAY:
       return show_array (VALUE (GValue *, properties, row));
     case FILE_NAME:
-      return show_text (convolve_mask_file_location (VALUE (ConvolveMaskFile *, properties, row)), NULL);
-    case MATTE:
-      return show_text (convolve_matte_file_location (VALUE (ConvolveMatteFile *, properties, row)), NULL);
+      return show_text (convolve_kept_file_location (VALUE (ConvolveKeptFile *, properties, row)), NULL);
     case UINT:
       if (VALUE (guint, properties, row) == row->standard)
         return NULL;

@@ -10,6 +10,7 @@
 
 #include "convolve_device.h"
 #include "enums.h"
+#include "kept_file.h"
 #include "properties.h"
 
 G_BEGIN_DECLS
@@ -19,8 +20,7 @@ typedef enum
   TEXT,      /* gchar *, owned, may be NULL */
   ARRAY,     /* GValue * of array.h, shared, NULL for an empty array */
   BOXES,     /* the gchar * of a TEXT, as an array of array.h; the text's row owns it */
-  FILE_NAME, /* ConvolveMaskFile *, shared, NULL for no name */
-  MATTE,     /* ConvolveMatteFile *, shared, NULL for no name */
+  FILE_NAME, /* ConvolveKeptFile *, shared, NULL for no name */
   UINT,      /* guint */
   INT,       /* gint */
   DOUBLE,    /* gdouble */
@@ -64,11 +64,12 @@ typedef struct
   Target target;
   GParamFlags flags;    /* beside those that all properties have */
   GType (*type) (void); /* of an enum or of flags */
-  gdouble least, most;  /* of a number; a most of 0 is none for a time */
-  Driven driven;        /* of a controllable number */
-  gdouble standard;     /* the default, but for texts */
-  const gchar *text;    /* the default of a text */
-  gboolean secret;      /* a record does not have the value */
+  const ConvolveFileKind *file;
+  gdouble least, most; /* of a number; a most of 0 is none for a time */
+  Driven driven;       /* of a controllable number */
+  gdouble standard;    /* the default, but for texts */
+  const gchar *text;   /* the default of a text */
+  gboolean secret;     /* a record does not have the value */
   const gchar *blurb;
   gchar *(*list) (void); /* makes what the blurb ends in, to be freed; may be NULL */
 } Row;
@@ -88,8 +89,7 @@ struct _ConvolvePropertyTable
 #define TEXT_AT(member) MEMBER (TEXT, gchar *, member)
 #define ARRAY_AT(member) MEMBER (ARRAY, GValue *, member)
 #define BOXES_AT(member) MEMBER (BOXES, gchar *, member)
-#define FILE_AT(member) MEMBER (FILE_NAME, struct _ConvolveMaskFile *, member)
-#define MATTE_AT(member) MEMBER (MATTE, struct _ConvolveMatteFile *, member)
+#define FILE_AT(member, of) MEMBER (FILE_NAME, struct _ConvolveKeptFile *, member), .file = &of
 #define UINT_AT(member) MEMBER (UINT, guint, member)
 #define INT_AT(member) MEMBER (INT, gint, member)
 #define DOUBLE_AT(member) MEMBER (DOUBLE, gdouble, member)

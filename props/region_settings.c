@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "matte_file.h"
+#include "image_file.h"
 #include "token.h"
 #include "props.h"
 
@@ -19,7 +19,8 @@ convolve_region_settings_copy (ConvolveRegionSettings *to, const ConvolveRegionS
   *to = *from;
   to->regions = g_strdup (from->regions);
   to->types = g_strdup (from->types);
-  to->mask = from->mask ? convolve_matte_file_ref (from->mask) : NULL;
+  to->mask = from->mask ? convolve_kept_file_ref (from->mask) : NULL;
+  to->picture = from->picture ? convolve_kept_file_ref (from->picture) : NULL;
   to->ids = g_strdup (from->ids);
 }
 
@@ -28,7 +29,8 @@ convolve_region_settings_clear (ConvolveRegionSettings *settings)
 {
   g_clear_pointer (&settings->regions, g_free);
   g_clear_pointer (&settings->types, g_free);
-  g_clear_pointer (&settings->mask, convolve_matte_file_unref);
+  g_clear_pointer (&settings->mask, convolve_kept_file_unref);
+  g_clear_pointer (&settings->picture, convolve_kept_file_unref);
   g_clear_pointer (&settings->ids, g_free);
 }
 
@@ -174,6 +176,14 @@ convolve_region_settings_transparency (const ConvolveRegionSettings *settings)
   return settings->opacity < 1 ? CONVOLVE_WHOLE_WEIGHT - lrint (settings->opacity * CONVOLVE_WHOLE_WEIGHT) : 0;
 }
 
+static gboolean
+can_be_read (ConvolveKeptFile *file, GError **error)
+{
+  g_autoptr (ConvolveImage) image = file ? convolve_kept_file_read (file, error) : NULL;
+
+  return !file || image;
+}
+
 gboolean
 convolve_region_settings_check (const ConvolveRegionSettings *settings, const ConvolveSettings *mask, GError **error)
 {
@@ -187,7 +197,7 @@ convolve_region_settings_check (const ConvolveRegionSettings *settings, const Co
       || !convolve_region_settings_identities (settings, &identities, error)
       || !check_boxes_touch (settings, boxes, error))
     return FALSE;
-  if (settings->mask && !convolve_matte_file_read (settings->mask, error))
+  if (!can_be_read (settings->mask, error) || !can_be_read (settings->picture, error))
     return FALSE;
   if (settings->apply_to == CONVOLVE_APPLY_TO_FRAME
       || convolve_region_settings_effect (settings) != CONVOLVE_REGION_EFFECT_MASK || settings->strength < 0)

@@ -68,7 +68,8 @@ typedef struct
   guint64 hold;      /* nanoseconds */
   guint64 lookahead; /* nanoseconds, 0..CONVOLVE_MAX_LOOKAHEAD */
   ConvolveRegionFallback fallback;
-  struct _ConvolveMatteFile *mask; /* of region-mask-location, shared: see matte_file.h; NULL where there is none */
+  struct _ConvolveKeptFile *mask;    /* of region-mask-location, shared: see image_file.h; NULL where there is none */
+  struct _ConvolveKeptFile *picture; /* of region-picture, likewise */
 } ConvolveRegionSettings;
 
 #define CONVOLVE_MAX_EXPAND 10.0

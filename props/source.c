@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "array.h"
-#include "mask_file.h"
+#include "kept_file.h"
 #include "presets.h"
 
 /* --- which property --- */
@@ -89,13 +89,13 @@ convolve_source_find (const ConvolveSettings *settings, ConvolveSource *source, 
 static ConvolveGrid *
 read_rows (ConvolveSource source, const ConvolveSettings *settings, gchar **name, GError **error)
 {
-  *name = source == CONVOLVE_SOURCE_FILE ? convolve_mask_file_name (settings->file)
+  *name = source == CONVOLVE_SOURCE_FILE ? convolve_kept_file_name (settings->file)
                                          : g_strdup (convolve_source_property (source, settings));
   switch (source) {
     case CONVOLVE_SOURCE_ARRAY:
       return convolve_array_read (settings->weights, error);
     case CONVOLVE_SOURCE_FILE:
-      return convolve_mask_file_read (settings->file, error);
+      return convolve_kept_file_read (settings->file, error);
     default:
       return convolve_grid_parse (*name, CONVOLVE_GRID_TEXT, mask_of (settings), error);
   }

@@ -55,6 +55,7 @@ static const struct Free
   { "region-hold", 5e8, 1e30, { NULL }, TRUE, "a detector misses faces in between; write 500000000 or more" },
   { "region-log", 0, 0, { NULL }, FALSE, NULL },
   { "region-lookahead", 2e8, 1e30, { NULL }, TRUE, "a detector finds faces late; write 200000000 or more" },
+  { "region-picture", 0, 0, { NULL }, FALSE, NULL },
   { "region-shape", 0, 0, { "rectangle" }, FALSE, "an ellipse leaves the corners of its box; write rectangle" },
   { "region-strength", 0.2, 1, { NULL }, FALSE, "a blur below 0.2 can be undone; write 0.2 or more" },
 };

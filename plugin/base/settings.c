@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "mask_file.h"
+#include "kept_file.h"
 #include "report/debug.h"
 
 struct _GstCudaConvolveSettings
@@ -121,7 +121,7 @@ gst_cuda_convolve_settings_renew (GstCudaConvolveSettings *settings)
 {
   GST_OBJECT_LOCK (settings->element);
   if (settings->set->mask.file)
-    convolve_mask_file_forget (settings->set->mask.file);
+    convolve_kept_file_forget (settings->set->mask.file);
   settings->changed = TRUE;
   GST_OBJECT_UNLOCK (settings->element);
 }

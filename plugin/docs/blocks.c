@@ -536,6 +536,16 @@
  */
 
 /**
+ * GstCudaConvolve:region-picture:
+ *
+ * PNG, PPM or PGM file that the effect fill shows instead of region-color. The picture keeps its aspect ratio and
+ * covers the box, so that what juts out on two sides is cut off; region-color lies below its transparent pixels (NULL
+ * or empty = none).
+ *
+ * Since: 0.3
+ */
+
+/**
  * GstCudaConvolve:region-seed:
  *
  * Seed of the noise of noise-pixelate, for tests: who knows the seed can take the noise away (0 = a secret key from

@@ -100,7 +100,8 @@ gst_cuda_convolve_regions_describe (const GstCudaConvolveRegions *regions, const
       .block = patch->block,
       .sigma = patch->strength >= 0 ? gst_cuda_convolve_strength_sigma (patch->strength) : -1,
       .opacity = opacity,
-      .fill = effect == CONVOLVE_REGION_EFFECT_FILL ? fill : NULL };
+      .fill = effect == CONVOLVE_REGION_EFFECT_FILL && !regions->filling.sha256 ? fill : NULL,
+      .picture = regions->filling.sha256 };
 
     if (patches->outside)
       gst_cuda_convolve_record_set_outside (record, &done);

@@ -191,6 +191,7 @@ gst_cuda_convolve_compute_patch (GstCudaConvolveRegions *regions, const GstCudaC
   const GstCudaConvolveGroup *group = &layout->groups[number];
   ConvolvePlane plane = describe_plane (group, pair, regions->windows.planes[group->plane].rows,
       gst_cuda_convolve_patch_in_group (regions, patch, group), bytes);
+  ConvolveDrawing drawing;
   ConvolveBlocks blocks = { .x = patch->x,
     .y = patch->y,
     .size = patch->block,
@@ -207,6 +208,10 @@ gst_cuda_convolve_compute_patch (GstCudaConvolveRegions *regions, const GstCudaC
     case CONVOLVE_REGION_EFFECT_PIXELATE:
       return pixelate_patch (regions, group, &blocks, &plane, error);
     case CONVOLVE_REGION_EFFECT_FILL:
+      if (regions->filling.values) {
+        drawing = gst_cuda_convolve_filling_draw (&regions->filling, layout, number, patch->region);
+        return convolve_batch_draw (regions->batch, &group->pixel, &drawing, &plane, error);
+      }
       return convolve_batch_fill (regions->batch, &group->pixel, regions->fill[number], &plane, error);
     case CONVOLVE_REGION_EFFECT_AUTO:
     case CONVOLVE_N_REGION_EFFECTS:

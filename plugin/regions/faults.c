@@ -124,7 +124,7 @@ gst_cuda_convolve_regions_explain_fault (const GstCudaConvolveRegions *regions, 
           GST_VIDEO_INFO_NAME (&regions->plans->work.in.info));
     case GST_CUDA_CONVOLVE_MASK_IS_BLACK:
       return g_strdup_printf ("region-mask-location: the picture %s is black, and covers nothing; white covers",
-          convolve_matte_file_location (regions->mask));
+          convolve_kept_file_location (regions->mask));
     default:
       return explain_limit (regions);
   }

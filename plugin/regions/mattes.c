@@ -39,13 +39,13 @@ find_bounds (const guint8 *values, gint width, gint height)
 }
 
 guint8 *
-gst_cuda_convolve_matte_scale (const ConvolveGrey *grey, gint width, gint height, ConvolveRect *bounds)
+gst_cuda_convolve_matte_scale (const ConvolveImage *image, gint width, gint height, ConvolveRect *bounds)
 {
-  g_autofree guint8 *rows = g_malloc ((gsize) grey->width * height);
+  g_autofree guint8 *rows = g_malloc ((gsize) image->width * height);
   guint8 *values = g_malloc ((gsize) width * height);
 
-  stretch (grey->values, grey->height, grey->width, 1, rows, height, grey->width, 1, grey->width);
-  stretch (rows, grey->width, 1, grey->width, values, width, 1, width, height);
+  stretch (image->values, image->height, image->width, 1, rows, height, image->width, 1, image->width);
+  stretch (rows, image->width, 1, image->width, values, width, 1, width, height);
   *bounds = find_bounds (values, width, height);
   return values;
 }

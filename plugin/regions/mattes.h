@@ -4,7 +4,7 @@
 #define GST_CUDA_CONVOLVE_MATTES_H
 
 #include "frame/layout.h"
-#include "matte_file.h"
+#include "image_file.h"
 #include "convolve_region.h"
 
 G_BEGIN_DECLS
@@ -14,7 +14,7 @@ G_BEGIN_DECLS
  * that it touches, so that no thin line is lost. *bounds is the least rectangle around all that is above 0; its width is
  * 0 where nothing is.
  */
-guint8 *gst_cuda_convolve_matte_scale (const ConvolveGrey *grey, gint width, gint height, ConvolveRect *bounds);
+guint8 *gst_cuda_convolve_matte_scale (const ConvolveImage *image, gint width, gint height, ConvolveRect *bounds);
 
 /*
  * The group and the number of the sample that have the alpha of frames with the layout. FALSE where the format has no

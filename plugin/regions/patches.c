@@ -95,6 +95,14 @@ to_units (ConvolveRect rect, const GstCudaConvolvePicture *picture)
   return (ConvolveRect){ left, top, MIN (right, picture->width) - left, MIN (bottom, picture->height) - top };
 }
 
+/* Whether each box has a patch of its own, because the effect depends on the place of the box. */
+static gboolean
+has_own_patches (const ConvolveRegionSettings *settings)
+{
+  return convolve_region_effect_has_blocks (settings->effect)
+      || (settings->effect == CONVOLVE_REGION_EFFECT_FILL && settings->picture);
+}
+
 /* The effect of a region whose shorter side has that many luma pixels, expanded. */
 static void
 set_effect (GstCudaConvolvePatch *patch, const ConvolveRegionSettings *settings, gdouble side)
@@ -387,6 +395,7 @@ make_candidate (GstCudaConvolvePatches *patches, const GstCudaConvolveBox *box, 
   if (candidate.touched.width > 0)
     candidate.outline = append_corners (patches, &shape);
   candidate.patch.rect = to_units (candidate.touched, picture);
+  candidate.patch.region = region;
   candidate.patch.x = region.x;
   candidate.patch.y = region.y;
   candidate.patch.shape = box->is_part ? CONVOLVE_SHAPE_RECTANGLE : settings->shape;
@@ -458,7 +467,7 @@ find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *sett
       candidate.patch.rect.width = 0;
     }
     g_array_append_val (candidates, candidate);
-    if (convolve_region_effect_has_blocks (settings->effect) && !box->is_part && is_repeated (patches, candidates)) {
+    if (has_own_patches (settings) && !box->is_part && is_repeated (patches, candidates)) {
       g_array_set_size (candidates, candidates->len - 1);
       continue;
     }
@@ -466,7 +475,7 @@ find_inside (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *sett
   }
   if (convolve_region_effect_has_blocks (settings->effect))
     settle_all_blocks (candidates, picture);
-  else
+  if (!has_own_patches (settings))
     unite_patches (patches, candidates, picture);
   append_patches (patches, candidates);
 }
@@ -547,6 +556,7 @@ append_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *set
     const GstCudaConvolvePicture *picture)
 {
   GstCudaConvolvePatch patch = { .rect = { 0, 0, picture->width, picture->height },
+    .region = { 0, 0, picture->width, picture->height },
     .n_boxes = patches->boxes->len,
     .shape = shape,
     .has_polygons = patches->corners->len > 0 };
@@ -607,7 +617,11 @@ void
 gst_cuda_convolve_patches_add_matte (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
     GstCudaConvolveMattes matte, ConvolveRect rect, const GstCudaConvolvePicture *picture)
 {
-  GstCudaConvolvePatch patch = { .rect = to_units (rect, picture), .mattes = matte, .x = rect.x, .y = rect.y };
+  GstCudaConvolvePatch patch = { .rect = to_units (rect, picture),
+    .region = rect,
+    .mattes = matte,
+    .x = rect.x,
+    .y = rect.y };
   guint place = 0;
 
   if (patches->limited || changes_nothing (settings))

@@ -61,7 +61,7 @@ typedef enum
 
 /*
  * What is computed at once: a rectangle of the frame with all boxes of one effect that touch the rectangle. Rectangles
- * of equal effect do not meet in any plane, but for those of effects with blocks, where each box has its own.
+ * of equal effect do not meet in any plane, but for those of effects with blocks or a picture, where each box has its own.
  */
 typedef struct
 {
@@ -69,6 +69,7 @@ typedef struct
   guint first_box, n_boxes; /* of the list of boxes */
   gint strength;            /* a class for a mask whose sigma follows from the box, or -1 for the mask as it is */
   gint x, y, block;         /* for effects with blocks: a corner of a block and the side of all, in luma pixels */
+  ConvolveRect region;      /* that a picture fills, expanded; may lie outside the frame */
   guint64 number;           /* whose noise the blocks get; see noise.h */
   ConvolveShape shape;      /* of boxes without a polygon */
   gboolean has_polygons;

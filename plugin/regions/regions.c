@@ -16,25 +16,49 @@ forget_mask (GstCudaConvolveRegions *regions)
     convolve_device_release (regions->work.device, regions->mask_on_device);
   regions->mask_on_device = NULL;
   g_clear_pointer (&regions->mask_plane, g_free);
-  g_clear_pointer (&regions->mask, convolve_matte_file_unref);
+  g_clear_pointer (&regions->mask, convolve_kept_file_unref);
 }
 
 /* Makes the plane of the picture, unless it is that of the settings before. The picture can be read. */
 static void
-take_mask (GstCudaConvolveRegions *regions, ConvolveMatteFile *mask)
+take_mask (GstCudaConvolveRegions *regions, ConvolveKeptFile *mask)
 {
   const GstVideoInfo *info = &regions->plans->work.in.info;
-  const ConvolveGrey *grey = mask ? convolve_matte_file_read (mask, NULL) : NULL;
+  g_autoptr (ConvolveImage) image = mask ? convolve_kept_file_read (mask, NULL) : NULL;
 
   if (mask == regions->mask)
     return;
   forget_mask (regions);
-  if (!grey)
+  if (!image)
     return;
-  regions->mask = convolve_matte_file_ref (mask);
-  regions->mask_plane = gst_cuda_convolve_matte_scale (grey, GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info),
+  regions->mask = convolve_kept_file_ref (mask);
+  regions->mask_plane = gst_cuda_convolve_matte_scale (image, GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info),
       &regions->mask_bounds);
 }
+
+/* --- the picture that fills boxes --- */
+
+static void
+forget_filling (GstCudaConvolveRegions *regions)
+{
+  if (regions->filling.on_device)
+    convolve_device_release (regions->work.device, regions->filling.on_device);
+  regions->filling.on_device = NULL;
+  gst_cuda_convolve_filling_clear (&regions->filling);
+}
+
+static void
+take_filling (GstCudaConvolveRegions *regions, const ConvolveRegionSettings *settings)
+{
+  ConvolveKeptFile *file = settings->effect == CONVOLVE_REGION_EFFECT_FILL ? settings->picture : NULL;
+
+  if (!gst_cuda_convolve_filling_differs (&regions->filling, file, settings->color))
+    return;
+  forget_filling (regions);
+  gst_cuda_convolve_filling_make (&regions->filling, file, settings->color, &regions->plans->work.in);
+}
+
+/* --- boxes --- */
 
 /* Adds the patches of mattes to those of boxes. */
 static void
@@ -80,6 +104,7 @@ gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveD
   regions->work.is_identity = properties->region.effect == CONVOLVE_REGION_EFFECT_MASK
       && properties->region.strength < 0 && GST_CUDA_CONVOLVE_WORK (regions->plans)->is_identity;
   take_mask (regions, properties->region.mask);
+  take_filling (regions, &properties->region);
   gst_cuda_convolve_regions_look_at_text (regions);
   return TRUE;
 }
@@ -170,6 +195,7 @@ clear_regions (gpointer data)
   gst_cuda_convolve_patches_clear (&regions->patches);
   convolve_batch_free (regions->batch); /* waits for the device */
   forget_mask (regions);
+  forget_filling (regions);
 }
 
 static const GstCudaConvolveWorkKind kind_of_regions = {

@@ -3,6 +3,7 @@
 #ifndef GST_CUDA_CONVOLVE_REGIONS_STATE_H
 #define GST_CUDA_CONVOLVE_REGIONS_STATE_H
 
+#include "regions/filling.h"
 #include "regions/mattes.h"
 #include "regions/patches.h"
 #include "regions/regions.h"
@@ -31,6 +32,7 @@ struct _GstCudaConvolveRegions
   GstCudaConvolveBlurs *by_strength[GST_CUDA_CONVOLVE_N_STRENGTHS]; /* made at first use, or NULL */
   ConvolveProperties *properties;                                   /* or NULL */
   gint fill[GST_VIDEO_MAX_COMPONENTS][CONVOLVE_MAX_SAMPLES];        /* the colour of these properties, of each group */
+  GstCudaConvolveFilling filling; /* the picture in its place, without values for none */
   GstCudaConvolvePicture picture;
   ConvolveBatch *batch; /* made at first use, or NULL */
   GstCudaConvolveKept kept;
@@ -42,7 +44,7 @@ struct _GstCudaConvolveRegions
   GstCudaConvolveNoise *noise;    /* the element's */
   GstCudaConvolveWindows windows; /* of the frame that run() works on */
 
-  ConvolveMatteFile *mask;  /* that the plane was made of; or NULL */
+  ConvolveKeptFile *mask;   /* that the plane was made of; or NULL */
   guint8 *mask_plane;       /* as large as frames; or NULL */
   ConvolveRect mask_bounds; /* of what is above 0 */
   gpointer mask_on_device;  /* a copy of the plane, made at first use; or NULL */

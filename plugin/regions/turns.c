@@ -104,21 +104,27 @@ take_alpha (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pai
       error);
 }
 
-/* Sets the matte of the picture, which is copied to the device once. */
+/* Makes the copy of memory on the work's device, where it has one and there is no copy yet. */
+static ConvolveStatus
+copy_to_device (GstCudaConvolveRegions *regions, gpointer *copy, gconstpointer memory, gsize bytes,
+    ConvolveError *error)
+{
+  if (!regions->work.device || *copy)
+    return CONVOLVE_OK;
+  *copy = convolve_device_alloc (regions->work.device, bytes, error);
+  if (!*copy)
+    return error->status;
+  return convolve_device_copy (regions->work.device, *copy, memory, bytes, CONVOLVE_COPY_TO_DEVICE, error);
+}
+
+/* Sets the matte of the picture. */
 static ConvolveStatus
 place_mask (GstCudaConvolveRegions *regions, ConvolveError *error)
 {
   gint width = regions->picture.width, height = regions->picture.height;
-  gsize bytes = (gsize) width * height;
-  ConvolveStatus status = CONVOLVE_OK;
+  ConvolveStatus status =
+      copy_to_device (regions, &regions->mask_on_device, regions->mask_plane, (gsize) width * height, error);
 
-  if (regions->work.device && !regions->mask_on_device) {
-    regions->mask_on_device = convolve_device_alloc (regions->work.device, bytes, error);
-    if (!regions->mask_on_device)
-      return error->status;
-    status = convolve_device_copy (regions->work.device, regions->mask_on_device, regions->mask_plane, bytes,
-        CONVOLVE_COPY_TO_DEVICE, error);
-  }
   regions->mattes[0] = (ConvolveMatte){ .samples = regions->work.device ? regions->mask_on_device : regions->mask_plane,
     .stride = width,
     .width = width,
@@ -136,6 +142,9 @@ run_once (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs
   void *bytes;
   ConvolveStatus status = convolve_batch_begin (regions->batch, of_effects + of_alpha, &bytes, error);
 
+  if (status == CONVOLVE_OK && regions->filling.values)
+    status = copy_to_device (regions, &regions->filling.on_device, regions->filling.values,
+        regions->filling.n_values * sizeof (*regions->filling.values), error);
   if (status == CONVOLVE_OK)
     status = take_turn (regions, gst_cuda_convolve_compute_patch, pairs, bytes, error);
   if (status == CONVOLVE_OK && regions->mask)

@@ -448,6 +448,8 @@ append_effect (GString *text, const GstCudaConvolveRecordEffect *effect)
     g_string_append_printf (text, "%s%d", i == 0 ? ",\"fill\":[" : ",", effect->fill[i]);
   if (effect->fill)
     g_string_append_c (text, ']');
+  if (effect->picture)
+    g_string_append_printf (text, ",\"picture\":\"%s\"", effect->picture);
 }
 
 void

@@ -57,10 +57,11 @@ typedef enum
 typedef struct
 {
   const gchar *name;
-  gint x, y, block; /* a corner of a block and the side of all, in luma pixels; 0 where there are none */
-  gdouble sigma;    /* of a blur that follows from the region, in luma pixels; -1 for another effect */
-  gdouble opacity;  /* the effect's share in the result, 0..1 */
-  const gint *fill; /* code values, one for each component, and -1 for one that is not filled; or NULL */
+  gint x, y, block;     /* a corner of a block and the side of all, in luma pixels; 0 where there are none */
+  gdouble sigma;        /* of a blur that follows from the region, in luma pixels; -1 for another effect */
+  gdouble opacity;      /* the effect's share in the result, 0..1 */
+  const gint *fill;     /* code values, one for each component, and -1 for one that is not filled; or NULL */
+  const gchar *picture; /* the checksum of the file of a picture that fills the region; or NULL */
 } GstCudaConvolveRecordEffect;
 
 /* A region: a face, or all parts of a person. Texts may be NULL. */

@@ -169,13 +169,13 @@ read_layer (const uint8_t *bytes, size_t size)
 static void
 read_mask (const uint8_t *bytes, size_t size)
 {
-  ConvolveMaskFile *mask;
+  ConvolveKeptFile *mask;
   ConvolveGrid *grid;
   GError *error = NULL;
 
   write_file (bytes, size);
-  mask = convolve_mask_file_new (location);
-  grid = convolve_mask_file_read (mask, &error);
+  mask = convolve_kept_file_new (&convolve_mask_file, location);
+  grid = convolve_kept_file_read (mask, &error);
   if (!grid) {
     check_error (error);
   } else {
@@ -186,7 +186,7 @@ read_mask (const uint8_t *bytes, size_t size)
         fuzz_fail ("weight %u is %g", i, g_array_index (grid->values, gdouble, i));
     convolve_grid_unref (grid);
   }
-  convolve_mask_file_unref (mask);
+  convolve_kept_file_unref (mask);
 }
 
 /* --- an archive around an array --- */

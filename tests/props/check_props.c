@@ -115,6 +115,7 @@ static const Expected mask_rows[] = {
   { "region-strength", "-1", "0.5", TRUE },
   { "region-blocks", "3", "1", TRUE },
   { "region-color", "0xff000000", "1", TRUE },
+  { "region-picture", NULL, "face.png", FALSE },
   { "region-opacity", "1", "0.5", TRUE },
   { "region-epsilon", "0.5", "2", TRUE },
   { "region-seed", "0", "1", FALSE },
@@ -304,7 +305,7 @@ GST_START_TEST (owners)
   g_clear_pointer (&copy, convolve_properties_unref);
   fail_unless_equals_string (taker->mask.mask, "box");
   fail_unless (gst_value_array_get_size (taker->mask.weights) == 1);
-  fail_unless_equals_string (convolve_mask_file_location (taker->mask.file), "missing.txt");
+  fail_unless_equals_string (convolve_kept_file_location (taker->mask.file), "missing.txt");
 }
 
 GST_END_TEST;
@@ -887,7 +888,7 @@ GST_START_TEST (settings_without_effect)
       "mask: \"box\"" BESIDE "\nmask-width: 7" BESIDE "\nmask-height: 3" BESIDE "\nbias: -0.5" BESIDE
       "\nabsolute: true" BESIDE);
   p.mask = settings_of (NULL, 0, 0);
-  p.mask.file = convolve_mask_file_new ("missing.txt");
+  p.mask.file = convolve_kept_file_new (&convolve_mask_file, "missing.txt");
   p.mask.divisor = 9;
   p.mask.anchor_x = p.mask.anchor_y = 0;
   p.mask.flip = TRUE;
@@ -895,7 +896,7 @@ GST_START_TEST (settings_without_effect)
   expect_idle (&p,
       "mask-location: \"missing.txt\"" BESIDE "\ndivisor: 9" BESIDE "\nanchor-x: 0" BESIDE "\nanchor-y: 0" BESIDE
       "\nflip: true" BESIDE "\nmix: 0.25" BESIDE);
-  convolve_mask_file_unref (p.mask.file);
+  convolve_kept_file_unref (p.mask.file);
   p.mask = settings_of (NULL, 0, 0);
   p.mask.mask_x = p.mask.mask_y = (gchar *) "1 2 1";
   expect_idle (&p, "mask-x: \"1 2 1\"" BESIDE "\nmask-y: \"1 2 1\"" BESIDE);

@@ -6,7 +6,7 @@
 #include "props/check_props.h"
 #include "support/random.h"
 #include "support/run.h"
-#include "matte_file.h"
+#include "image_file.h"
 #include "region_boxes.h"
 #include "properties.h"
 
@@ -350,8 +350,8 @@ GST_START_TEST (random_texts)
 
 GST_END_TEST;
 
-/* Files of region-mask-location: grey values as they are, and every kind of fault. */
-GST_START_TEST (matte_files)
+/* Files of region-mask-location and region-picture: values as they are, and every kind of fault. */
+GST_START_TEST (image_files)
 {
   static const guint8 grey_png[] = { 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48,
     0x44, 0x52, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00, 0x00, 0x00, 0x00, 0x3e, 0x8b, 0x4b, 0x68,
@@ -367,45 +367,65 @@ GST_START_TEST (matte_files)
   {
     const guint8 *bytes;
     gsize size;
-    const gchar *expected; /* values, or the end of the message */
-  } rows[] = { { TEXT ("P5 3 1 255\n\x00\x80\xff"), "3x1: 0 128 255" },
-    { TEXT ("P5\n# a\n# b\n1\t2 #c\n3\n\x01\x09"), "1x2: 85 255" },
-    { TEXT ("P5 2 1 65535\n\x80\x00\xff\xff"), "2x1: 128 255" },
-    { grey_png, sizeof grey_png, "3x1: 0 128 255" }, /* clear pixels lie over black */
-    { clear_png, sizeof clear_png, "3x1: 255 0 0" },
-    { clear_png, sizeof clear_png - 20, "the PNG file cannot be read" },
-    { TEXT ("P5 3 1 255\n\x00\x80"), "3x1 pixels need 3 bytes, and the file has 2" },
-    { TEXT ("P5 3 0 255\n\x00"), "the header is not P5" }, { TEXT ("P5 3 16385 255\n\x00"), "the header is not P5" },
-    { TEXT ("P5 3 1 65536\n\x00"), "the header is not P5" }, { TEXT ("P5 3 1 #"), "the header is not P5" },
-    { TEXT ("P2 1 1 255\n7"), "neither a PNG file nor a PGM file that begins with P5" } };
+    const gchar *matte, *picture; /* values, or the end of the message */
+  } rows[] = { { TEXT ("P5 3 1 255\n\x00\x80\xff"), "3x1: 0 128 255",
+                   "3x1: 0 0 0 255 128 128 128 255 255 255 255 255" },
+    { TEXT ("P5\n# a\n# b\n1\t2 #c\n3\n\x01\x09"), "1x2: 85 255", "1x2: 85 85 85 255 255 255 255 255" },
+    { TEXT ("P5 2 1 65535\n\x80\x00\xff\xff"), "2x1: 128 255", "2x1: 128 128 128 255 255 255 255 255" },
+    { TEXT ("P6 1 2 255\n\x01\x02\x03\xff\x80\x00"), "neither a PNG file nor a PGM file",
+        "1x2: 1 2 3 255 255 128 0 255" },
+    { TEXT ("P6 1 1 1023\n\x03\xff\x00\x00\x02\x00"), "neither a PNG file nor a PGM file", "1x1: 255 0 128 255" },
+    { grey_png, sizeof grey_png, "3x1: 0 128 255", "3x1: 0 0 0 255 128 128 128 255 255 255 255 255" },
+    /* Clear pixels of a matte lie over black. */
+    { clear_png, sizeof clear_png, "3x1: 255 0 0", "3x1: 255 255 255 255 255 255 255 0 0 0 0 255" },
+    { clear_png, sizeof clear_png - 20, "the PNG file cannot be read", "the PNG file cannot be read" },
+    { TEXT ("P5 3 1 255\n\x00\x80"), "3x1 pixels need 3 bytes, and the file has 2",
+        "3x1 pixels need 3 bytes, and the file has 2" },
+    { TEXT ("P6 1 1 256\n\x01\x02\x03"), "neither a PNG", "1x1 pixels need 6 bytes, and the file has 3" },
+    { TEXT ("P5 3 0 255\n\x00"), "the header is not P5", "the header is not P5" },
+    { TEXT ("P5 3 16385 255\n\x00"), "the header is not P5", "1 to 4096" },
+    { TEXT ("P5 1 4097 255\n\x00"), "1x4097 pixels need 4097 bytes", "1 to 4096" },
+    { TEXT ("P5 3 1 65536\n\x00"), "the header is not P5", "the header is not P5" },
+    { TEXT ("P6 3 1 #"), "neither a PNG file", "the header is not P6" },
+    { TEXT ("P2 1 1 255\n7"), "neither a PNG file nor a PGM file that begins with P5",
+        "neither a PNG file nor a PGM or PPM file that begins with P5 or P6" } };
 
-  for (guint i = 0; i <= G_N_ELEMENTS (rows); i++) {
+  for (guint i = 0; i < 2 * (G_N_ELEMENTS (rows) + 1); i++) {
+    const ConvolveFileKind *kind = i % 2 ? &convolve_picture_file : &convolve_matte_file;
+    gsize row = i / 2;
     g_autofree gchar *location = NULL;
     g_autoptr (GError) error = NULL;
     g_autoptr (GString) text = g_string_new (NULL);
-    gint fd = g_file_open_tmp ("check-props-XXXXXX", &location, NULL);
-    const gchar *expected = i < G_N_ELEMENTS (rows) ? rows[i].expected : "No such file";
-    ConvolveMatteFile *file = convolve_matte_file_new (location);
-    const ConvolveGrey *grey;
+    gint fd = g_file_open_tmp ("check-props-XXXXXX", &location, NULL), channels = i % 2 ? 4 : 1;
+    const gchar *expected = row == G_N_ELEMENTS (rows) ? "No such file" : i % 2 ? rows[row].picture : rows[row].matte;
+    ConvolveKeptFile *file = convolve_kept_file_new (kind, location);
+    ConvolveImage *image, *again;
 
-    if (i < G_N_ELEMENTS (rows))
-      fail_unless (write (fd, rows[i].bytes, rows[i].size) == (gssize) rows[i].size);
+    if (row < G_N_ELEMENTS (rows))
+      fail_unless (write (fd, rows[row].bytes, rows[row].size) == (gssize) rows[row].size);
     else
       g_unlink (location);
     close (fd);
-    grey = convolve_matte_file_read (file, &error);
-    fail_unless (grey == convolve_matte_file_read (file, NULL));
-    if (grey)
-      g_string_printf (text, "%dx%d:", grey->width, grey->height);
-    for (gint k = 0; grey && k < grey->width * grey->height; k++)
-      g_string_append_printf (text, " %d", grey->values[k]);
-    if (grey) {
+    image = convolve_kept_file_read (file, &error);
+    again = convolve_kept_file_read (file, NULL);
+    fail_unless (image == again);
+    if (image)
+      g_string_printf (text, "%dx%d:", image->width, image->height);
+    for (gint k = 0; image && k < image->width * image->height * channels; k++)
+      g_string_append_printf (text, " %d", image->values[k]);
+    if (image) {
+      g_autofree gchar *sum = g_compute_checksum_for_data (G_CHECKSUM_SHA256, rows[row].bytes, rows[row].size);
+
       fail_unless_equals_string (text->str, expected);
+      fail_unless_equals_string (image->sha256, sum);
+      convolve_image_unref (image);
+      convolve_image_unref (again);
     } else if (!strstr (error->message, "libpng was not there")) {
-      fail_unless (g_str_has_prefix (error->message, "region-mask-location: ") && strstr (error->message, expected),
-          "row %u: %s", i, error->message);
+      fail_unless (g_str_has_prefix (error->message, i % 2 ? "region-picture: " : "region-mask-location: ")
+              && strstr (error->message, location + strlen (location) - 5) && strstr (error->message, expected),
+          "row %u: %s", (guint) row, error->message);
     }
-    convolve_matte_file_unref (file);
+    convolve_kept_file_unref (file);
     g_unlink (location);
   }
 }
@@ -661,6 +681,6 @@ region_texts (void)
   tcase_add_test (tcase, effects);
   tcase_add_test (tcase, strength_of_regions);
   tcase_add_test (tcase, regions_from_nowhere);
-  tcase_add_test (tcase, matte_files);
+  tcase_add_test (tcase, image_files);
   return tcase;
 }

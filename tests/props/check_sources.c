@@ -37,7 +37,7 @@ with_bytes (const void *bytes, gsize size)
 
   fail_unless (check_write_file (name, &content));
   convolve_settings_init (&settings);
-  settings.file = convolve_mask_file_new (name);
+  settings.file = convolve_kept_file_new (&convolve_mask_file, name);
   return settings;
 }
 
@@ -94,7 +94,7 @@ static void
 refuse_taken (ConvolveSettings settings, const gchar *message)
 {
   g_autofree gchar *full = settings.file
-      ? g_strdup_printf ("mask-location: %s: %s", convolve_mask_file_location (settings.file), message)
+      ? g_strdup_printf ("mask-location: %s: %s", convolve_kept_file_location (settings.file), message)
       : g_strdup (message);
 
   refuse_settings (&settings, full);
@@ -276,7 +276,7 @@ refuse_location (const gchar *location, const gchar *message)
   ConvolveSettings settings;
 
   convolve_settings_init (&settings);
-  settings.file = convolve_mask_file_new (location);
+  settings.file = convolve_kept_file_new (&convolve_mask_file, location);
   refuse_taken (settings, message);
 }
 
@@ -299,7 +299,7 @@ GST_START_TEST (places)
   refuse_taken (with_bytes (spaces, CONVOLVE_MAX_MASK_FILE), "the text is empty; weights are needed");
   /* The end of a long name is shown. */
   convolve_settings_init (&settings);
-  settings.file = convolve_mask_file_new (many);
+  settings.file = convolve_kept_file_new (&convolve_mask_file, many);
   refuse_settings (&settings, shortened);
   convolve_settings_clear (&settings);
 }
@@ -309,7 +309,7 @@ GST_END_TEST;
 GST_START_TEST (a_file_is_read_once)
 {
   ConvolveSettings settings = with_text ("1 2 1"), copy;
-  g_autofree gchar *name = g_strdup (convolve_mask_file_location (settings.file));
+  g_autofree gchar *name = g_strdup (convolve_kept_file_location (settings.file));
 
   expect (make_scaled (&settings, 1, 1), "first", 3, 1, TAPS (1, 2, 1), 4);
   g_unlink (name);
@@ -317,7 +317,7 @@ GST_START_TEST (a_file_is_read_once)
   copy.divisor = 8;
   convolve_settings_clear (&settings);
   expect (make_scaled (&copy, 2, 2), "deleted", 3, 1, TAPS (1, 2, 1), 8);
-  convolve_mask_file_forget (copy.file);
+  convolve_kept_file_forget (copy.file);
   refuse_taken (copy, "No such file or directory");
 
   settings = with_text ("1 x 1");

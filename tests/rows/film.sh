@@ -118,7 +118,7 @@ film_refuses_properties () {
     case $name in
       boundary | boundary-color | cuda-device-id | field-mode | frames-in-flight | kernel-variant | n-threads) continue ;;
       region-blocks | region-color | region-effect | region-epsilon | region-expand | region-fallback) continue ;;
-      region-feather | region-hold | region-log | region-shape | region-strength) continue ;;
+      region-feather | region-hold | region-log | region-picture | region-shape | region-strength) continue ;;
     esac
     refuses "\"$name=1\": this property is not free here" "$boxes" "$clip" "$out" "$name=1" || return 1
   done <out/properties

@@ -362,6 +362,32 @@ GST_START_TEST (effects)
 }
 GST_END_TEST;
 
+/* A region that a picture fills has the checksum of the picture's file, and no colour. */
+GST_START_TEST (pictures)
+{
+  static const gchar pgm[] = "P5 1 1 255\n\x80";
+  GstVideoInfo info = info_of ("I420", 32, 32);
+  g_autofree gchar *sum = g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *) pgm, sizeof pgm - 1);
+  g_autofree gchar *expected = g_strdup_printf ("\"effect\":\"fill\",\"picture\":\"%s\",\"shape\"", sum);
+  gchar *name = new_file (), *picture = new_file ();
+  g_autofree gchar *properties =
+      g_strdup_printf ("apply-to=regions region-effect=fill regions=1,1,8,8 region-picture=%s", picture);
+  g_autofree gchar *line = line_with (properties, name);
+  g_auto (GStrv) lines = NULL;
+  GstHarness *harness;
+
+  fail_unless (g_file_set_contents (picture, pgm, sizeof pgm - 1, NULL));
+  harness = harness_new_for (line, &info);
+  push_ok (harness, frame_new (&info, FRAME_PLAIN, seed));
+  gst_harness_teardown (harness);
+  lines = read_lines (name, 1);
+  expect_in (frame_line (lines, 0), expected);
+  expect_not_in (frame_line (lines, 0), "\"fill\":[");
+  forget (picture);
+  forget (name);
+}
+GST_END_TEST;
+
 /* Texts of users and of other elements go in so that each line stays one line of ASCII. */
 GST_START_TEST (texts)
 {
@@ -610,6 +636,7 @@ region_record (void)
   tcase_add_test (record, trackers);
   tcase_add_test (record, looked_ahead);
   tcase_add_test (record, effects);
+  tcase_add_test (record, pictures);
   tcase_add_test (record, texts);
   tcase_add_test (record, order);
   tcase_add_test (record, events);
