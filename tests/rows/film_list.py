@@ -19,9 +19,12 @@ FFV1 = '-c:v ffv1 '
 AAC = '-c:a aac -b:a 128k '
 OPUS = '-c:a libopus -b:a 96k '
 MP3 = '-c:a libmp3lame -b:a 128k '
-TITLES = '-metadata title=Sommer -metadata artist=Ömer -metadata comment=kept '
+TITLES = '-metadata title="Sommer am See" -metadata artist=Ömer -metadata comment=kept '
 
-ENCODED = 'the sound is encoded anew'
+# What holds for every film.
+ALWAYS = {
+    'turn: the matrix': 'the picture itself is turned',
+}
 
 
 def turn(degrees, mirrored=False):

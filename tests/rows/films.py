@@ -27,14 +27,18 @@ import subprocess
 import sys
 import time
 
-from film_list import FILMS
+from film_list import ALWAYS, FILMS
 
 TIME = 0.0015      # s: Matroska's times are whole milliseconds
 SYNC = 0.012       # s between picture and sound, against the film
 LENGTH = 0.06      # s: sound that is encoded anew comes in whole frames
 LAGS = 16         # of 5 ms each, in which a sound is looked for
 LIMIT = 120        # s for one run of the program
-SAME_CURVE = {'smpte170m': 'bt709', 'bt2020-10': 'bt709', 'bt2020-12': 'bt709'}
+# Names for one and the same thing: matrices, curves, languages, eyes.
+SAME = {'color_space': {'bt470bg': 'smpte170m'},
+        'color_transfer': {'smpte170m': 'bt709', 'bt2020-10': 'bt709', 'bt2020-12': 'bt709'}, 'color_primaries': {}}
+SAME_LANGUAGE = {'ger': 'deu', 'fre': 'fra', 'dut': 'nld', 'cze': 'ces'}
+SAME_EYES = {'side by side': 'left_right', 'top and bottom': 'top_bottom'}
 # What the program's output has to name where such a stream or property is not kept.
 TOLD = {'sound': 'sound|audio', 'subtitle': 'subtitle|text', 'cover': 'cover|picture|image', 'attachment': 'attachment',
         'data': 'data|stream', 'chapters': 'chapter', 'video': 'video', 'stereo': 'stereo', 'hdr': 'HDR|mastering|light level',
@@ -214,10 +218,11 @@ class Comparison:
         self.frames = len(after)
         if len(before) != len(after):
             self.note('frames', '%d -> %d' % (len(before), len(after)))
-        if None in before or None in after or not before or not after:
+        if not before or not after or None in (before[0], after[0]) or None in after:
             self.note('times', 'a frame has none')
         elif len(before) == len(after):
-            shifts = [abs((b - before[0]) - (a - after[0])) for b, a in zip(before, after)]
+            # AVI's times are the order of decoding, and some frames have none.
+            shifts = [abs((b - before[0]) - (a - after[0])) for b, a in zip(before, after) if b is not None]
             if max(shifts) > TIME:
                 self.note('times', 'frame %d is %.1f ms away from its place' % (shifts.index(max(shifts)), max(shifts) * 1000))
             # A transport stream begins anywhere.
@@ -276,7 +281,7 @@ class Comparison:
             self.note('aspect', '%.4f -> %.4f' % tuple(ratios))
         for name in ('color_space', 'color_transfer', 'color_primaries'):
             values = [normal(v.get(name)) for v in (before, after)]
-            if values[0] and [SAME_CURVE.get(value, value) for value in values][0] != SAME_CURVE.get(values[1], values[1]):
+            if values[0] and SAME[name].get(values[0], values[0]) != SAME[name].get(values[1], values[1]):
                 self.differ('colour', '%s %s' % (name, values[0]), values[1])
         self.differ('range', *[normal(v.get('color_range')) or 'tv' for v in (before, after)
                                ] if not pixel_formats()[before['pix_fmt']][3] else [1, 1])
@@ -302,6 +307,7 @@ class Comparison:
         self.compare_hdr()
         stereo = [content.side_data('Stereo 3D').get('type') or content.video.get('tags', {}).get('stereo_mode')
                   for content in (self.before, self.after)]
+        stereo = [SAME_EYES.get(eyes, eyes) for eyes in stereo]
         if stereo[0]:
             self.differ('stereo', *stereo)
 
@@ -331,7 +337,7 @@ class Comparison:
 
     def compare_tags(self, name, before, after):
         tags = [{key.lower(): value for key, value in stream.get('tags', {}).items()} for stream in (before, after)]
-        languages = [tag.get('language', 'und') for tag in tags]
+        languages = [SAME_LANGUAGE.get(tag.get('language', 'und'), tag.get('language', 'und')) for tag in tags]
         if languages[0] != 'und':
             self.differ(name + ': language', *languages)
         if tags[0].get('title'):
@@ -404,6 +410,7 @@ class Comparison:
             if not self.copied(name, before, after):
                 texts = [ffmpeg('-i', 'file:' + content.path, '-map', '0:%d' % stream['index'], '-f', 'srt', '-').stdout.decode()
                          for content, stream in ((self.before, before), (self.after, after))]
+                texts = [re.sub('</?font[^>]*>', '', text) for text in texts]
                 if texts[0] != texts[1]:
                     self.note(name + ': text', '%r -> %r' % (texts[0][:60], texts[1][:60]))
         for name, before, after in self.pairs('cover', 'cover'):
@@ -460,7 +467,7 @@ class Outcome:
 
 def judge(outcome, deviations, said):
     """Deviations become reasons where film_list.py has one and the program told of the loss, and faults otherwise."""
-    known = outcome.film.known
+    known = dict(outcome.film.known, **ALWAYS)
     for deviation in deviations:
         reason = next((reason for begin, reason in known.items() if deviation.startswith(begin)), None)
         told = TOLD.get(re.match(r'[a-z]+', deviation).group())
@@ -470,7 +477,7 @@ def judge(outcome, deviations, said):
             outcome.faults.append('%s, and the program says nothing of it' % deviation)
         else:
             outcome.reasons.append(reason)
-    for begin in known:
+    for begin in outcome.film.known:
         if not any(deviation.startswith(begin) for deviation in deviations):
             outcome.reasons.append('(no longer: %s)' % begin)
 
