@@ -102,10 +102,10 @@ films_full () {
   films_need && films_long && films_place || return
   if mount -t tmpfs -o size=200k tmpfs "$place" 2>/dev/null; then
     echo before >"$place/film.mp4"
-    status=0
-    refuses_film 'space\|full' "$film_program" "$film_folder/long.mp4" "$place/film.mp4" mask=identity || status=1
+    refused=0
+    refuses_film 'space\|full' "$film_program" "$film_folder/long.mp4" "$place/film.mp4" mask=identity || refused=1
     umount "$place"
-    return "$status"
+    return "$refused"
   fi
   # shellcheck disable=SC3045 # dash and bash know ulimit -f
   refuses_film 'too large\|limit\|write\|space' sh -c "trap '' XFSZ; ulimit -f 200; exec \"\$@\"" sh "$film_program" "$film_folder/long.mp4" \
@@ -144,10 +144,10 @@ films_forbidden () {
     setpriv --reuid=65534 --regid=65534 --clear-groups true || { rm -rf "$open"; echo "there is no setpriv: the package util-linux"; return 77; }
     set -- setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
   fi
-  status=0
-  refuses_film 'permission\|not.*writ\|denied' "$@" || status=$?
+  refused=0
+  refuses_film 'permission\|not.*writ\|denied' "$@" || refused=1
   rm -rf "$open"
-  return "$status"
+  return "$refused"
 }
 
 # The film itself as its output, under any name. The film has the same bytes afterwards.
