@@ -141,6 +141,7 @@ stand_in () {
 . "$top/tests/rows/readme.sh"
 . "$top/tests/rows/validate.sh"
 . "$top/tests/rows/cluster.sh"
+. "$top/tests/rows/films.sh"
 
 check_step "packages" install_missing || finish
 if [ -n "$all" ]; then
@@ -159,6 +160,7 @@ film_rows
 verify_rows
 faces_rows
 cluster_rows
+films_rows
 install_rows
 preparing_rows
 nvcc_rows

@@ -192,7 +192,7 @@ sys.exit(not lines or not all(isinstance(line, dict) for line in lines))' <"$fil
     tail -n 1 "$film_folder/json" | python3 -c 'import json, sys; print(json.load(sys.stdin))' && only_before
 }
 
-film_rows () {
+films_rows () {
   check "films: streams, times and pictures" films_table ${all:+--all}
   check "films: killed in the middle" films_killed
   check "films: a full disk" films_full
