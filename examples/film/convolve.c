@@ -161,11 +161,24 @@ write_boxes (Run *run)
       && (!run->page.part || result_keep (&run->page));
 }
 
+/* An encoder that swallows frames must not go unseen. */
+static gboolean
+all_encoded (const Run *run, guint64 frames)
+{
+  const guint64 encoded = streams_encoded (run->streams);
+
+  if (encoded != frames)
+    complain ("%s: %" G_GUINT64_FORMAT " frames went into the encoder and %" G_GUINT64_FORMAT
+              " came out; try another --codec=NAME",
+        run->options->input, frames, encoded);
+  return encoded == frames;
+}
+
 /* Gives the complete film its name, and says what became of its parts. */
 static gboolean
 finish (Run *run, guint64 frames)
 {
-  if (run->cover && !cover_is_whole (run->cover))
+  if (!all_encoded (run, frames) || (run->cover && !cover_is_whole (run->cover)))
     return FALSE;
   if (!write_chapters (run) || !write_compared (run) || !write_boxes (run) || !result_keep (&run->film))
     return FALSE;

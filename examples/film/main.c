@@ -94,6 +94,12 @@ main (int argc, char **argv)
   ok = g_option_context_parse (context, &argc, &argv, &error);
   if (json)
     say_in_json ();
+  /* GLib leaves a -- in front of names that begin with a dash. */
+  for (int i = 1; i < argc; i++)
+    if (!strcmp (argv[i], "--")) {
+      memmove (&argv[i], &argv[i + 1], (argc-- - i) * sizeof *argv);
+      break;
+    }
   if (ok && argc < 3)
     g_set_error_literal (&error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
         "a film and the name of the film to write are needed; see --help");

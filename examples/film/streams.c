@@ -13,6 +13,8 @@
 
 /* Encoded frames wait here for the other streams, however far apart the streams lie in the file. */
 #define WAIT "queue max-size-time=0 max-size-bytes=0 max-size-buffers=0"
+#define HD 720 /* lines, from which on GStreamer takes the matrix of BT.709 */
+#define EARLIER (500 * GST_MSECOND)
 #define FINEST 90000 /* ticks in a second, at least, of an MP4 file's clock */
 
 typedef enum
@@ -46,8 +48,10 @@ struct _Streams
   GstElement *mux, *convolve;
   GPtrArray *list; /* Stream, in the order of the file */
   guint counts[G_N_ELEMENTS (kinds)];
-  Stream *main;     /* the video that is convolved */
-  GstPad *mux_main; /* where that video goes */
+  Stream *main;      /* the video that is convolved */
+  GstPad *mux_main;  /* where that video goes */
+  guint64 encoded;   /* frames that went there */
+  gboolean matroska; /* is what the film is read from */
   GstVideoOrientationMethod turn;
   gboolean left_out_pictures;
 
@@ -165,6 +169,26 @@ take_toc (Streams *streams, GstEvent *event)
   gst_toc_unref (toc);
 }
 
+/*
+ * matroskademux begins with the time of the first data of the first stream, and begins anew where another stream has earlier
+ * data. One frame would then come too early. Such differences are below EARLIER.
+ */
+static GstEvent *
+from_zero (GstEvent *event)
+{
+  GstSegment segment;
+  GstEvent *made;
+
+  gst_event_copy_segment (event, &segment);
+  if (segment.format != GST_FORMAT_TIME || segment.base || segment.time || segment.start > EARLIER)
+    return event;
+  segment.start = 0;
+  made = gst_event_new_segment (&segment);
+  gst_event_set_seqnum (made, gst_event_get_seqnum (event));
+  gst_event_unref (event);
+  return made;
+}
+
 static GstPadProbeReturn
 event_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -173,6 +197,8 @@ event_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_TOC)
     take_toc (stream->streams, event);
+  else if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT && stream->streams->matroska)
+    GST_PAD_PROBE_INFO_DATA (info) = from_zero (event);
   else if (GST_EVENT_TYPE (event) == GST_EVENT_TAG) {
     GST_PAD_PROBE_INFO_DATA (info) = new_tags (stream, event);
     gst_event_unref (event);
@@ -442,6 +468,39 @@ set_clock (const Streams *streams, const GstCaps *caps)
     g_object_set (streams->mux_main, "trak-timescale", n > 0 ? n * ((FINEST + n - 1) / n) : FINEST, NULL);
 }
 
+/*
+ * Films of full range that do not name their matrix: GStreamer takes such colorimetry for invalid, and the picture for one of limited
+ * range. The matrix is then what GStreamer takes by default.
+ */
+static GstPadProbeReturn
+caps_come (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+  GstVideoColorimetry colorimetry;
+  const GstStructure *structure;
+  GstCaps *caps;
+  char *text;
+  int height = 0;
+
+  if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS)
+    return GST_PAD_PROBE_OK;
+  gst_event_parse_caps (event, &caps);
+  structure = gst_caps_get_structure (caps, 0);
+  if (!gst_video_colorimetry_from_string (&colorimetry, gst_structure_get_string (structure, "colorimetry"))
+      || colorimetry.range != GST_VIDEO_COLOR_RANGE_0_255 || colorimetry.matrix != GST_VIDEO_COLOR_MATRIX_UNKNOWN)
+    return GST_PAD_PROBE_OK;
+  gst_structure_get_int (structure, "height", &height);
+  colorimetry.matrix = height >= HD ? GST_VIDEO_COLOR_MATRIX_BT709 : GST_VIDEO_COLOR_MATRIX_BT601;
+  text = gst_video_colorimetry_to_string (&colorimetry);
+  caps = gst_caps_copy (caps);
+  gst_caps_set_simple (caps, "colorimetry", G_TYPE_STRING, text, NULL);
+  GST_PAD_PROBE_INFO_DATA (info) = gst_event_new_caps (caps);
+  gst_caps_unref (caps);
+  gst_event_unref (event);
+  g_free (text);
+  return GST_PAD_PROBE_OK;
+}
+
 static void
 video_decoded (GstElement *decode, GstPad *pad, gpointer data)
 {
@@ -479,6 +538,7 @@ video_decoded (GstElement *decode, GstPad *pad, gpointer data)
     gst_object_unref (front);
     goto done;
   }
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, caps_come, NULL, NULL);
   set_clock (streams, caps);
   src = gst_element_get_static_pad (streams->convolve, "src");
   if (!add_bin (streams, src, encode, streams->mux_main) || !add_bin (streams, pad, front, sink))
@@ -619,6 +679,15 @@ copy_stream (Stream *stream)
   return ok;
 }
 
+static GstPadProbeReturn
+count_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Streams *streams = data;
+
+  streams->encoded++;
+  return GST_PAD_PROBE_OK;
+}
+
 /* All pads are there, and each of them holds its data back. */
 static void
 link_all (Streams *streams)
@@ -651,6 +720,8 @@ link_all (Streams *streams)
     gst_toc_setter_set_toc (GST_TOC_SETTER (streams->mux), toc);
     gst_toc_unref (toc);
   }
+  if (streams->mux_main)
+    gst_pad_add_probe (streams->mux_main, GST_PAD_PROBE_TYPE_BUFFER, count_frame, streams, NULL);
   if (!streams->mux_main || !decode_video (streams->main))
     play_fail (GST_ELEMENT (streams->pipeline), "no video that can be decoded");
 }
@@ -701,6 +772,23 @@ stream_found (GstElement *parse, GstPad *pad, gpointer data)
       data_comes, streams, NULL);
 }
 
+/* A parser would take the styles out of subtitles, and cannot read all that Matroska holds. */
+static gboolean
+to_be_parsed (GstElement *parse, GstPad *pad, GstCaps *caps, gpointer data)
+{
+  return kind_of (gst_structure_get_name (gst_caps_get_structure (caps, 0))) != SUBTITLES;
+}
+
+static void
+element_added (GstBin *parse, GstElement *element, gpointer data)
+{
+  Streams *streams = data;
+  GstElementFactory *factory = gst_element_get_factory (element);
+
+  if (factory && !strcmp (GST_OBJECT_NAME (factory), "matroskademux"))
+    streams->matroska = TRUE;
+}
+
 static GstElement *
 make (const char *factory, const char *name, const char *package, GError **error)
 {
@@ -742,6 +830,8 @@ streams_new (GstElement *pipeline, GstElement *source, GstElement *sink, const O
   gst_element_link (source, parse);
   gst_element_link (mux, sink);
   g_signal_connect (parse, "pad-added", G_CALLBACK (stream_found), streams);
+  g_signal_connect (parse, "element-added", G_CALLBACK (element_added), streams);
+  g_signal_connect (parse, "autoplug-continue", G_CALLBACK (to_be_parsed), streams);
   return streams;
 }
 
@@ -768,6 +858,12 @@ Chapters *
 streams_chapters (const Streams *streams)
 {
   return streams->chapters;
+}
+
+guint64
+streams_encoded (const Streams *streams)
+{
+  return streams->encoded;
 }
 
 void

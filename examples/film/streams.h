@@ -29,6 +29,9 @@ GstElement *streams_convolve (const Streams *streams);
 /* The caps that go into the encoder, or NULL; and the chapters that came with the streams. */
 Chapters *streams_chapters (const Streams *streams);
 
+/* How many frames of the video came to the muxer. */
+guint64 streams_encoded (const Streams *streams);
+
 /* Says a line for each stream: what became of it. */
 void streams_say (const Streams *streams);
 
