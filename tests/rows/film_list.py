@@ -2,7 +2,7 @@
 """The films of films.py: how ffmpeg makes each, to which container the film goes, and what cannot be kept, with the reason.
 
 A recipe is ffmpeg's arguments without the output. The files that recipes name (cover.jpg, de.srt and so on) are made first.
-`known` maps the beginning of a deviation to its reason; what no entry explains is a fault.
+`known` maps the beginning of a deviation, a regular expression, to its reason; what no entry explains is a fault.
 """
 import struct
 
@@ -24,6 +24,7 @@ TITLES = '-metadata title="Sommer am See" -metadata artist=Ömer -metadata comme
 # What holds for every film.
 ALWAYS = {
     'turn: the matrix': 'the picture itself is turned',
+    r'(sound|subtitle) \d: flag (default|forced|comment|hearing_impaired)': "GStreamer's demuxers and muxers know no flags",
 }
 
 

@@ -469,7 +469,7 @@ def judge(outcome, deviations, said):
     """Deviations become reasons where film_list.py has one and the program told of the loss, and faults otherwise."""
     known = dict(outcome.film.known, **ALWAYS)
     for deviation in deviations:
-        reason = next((reason for begin, reason in known.items() if deviation.startswith(begin)), None)
+        reason = next((reason for begin, reason in known.items() if re.match(begin, deviation)), None)
         told = TOLD.get(re.match(r'[a-z]+', deviation).group())
         if reason is None:
             outcome.faults.append(deviation)
@@ -478,7 +478,7 @@ def judge(outcome, deviations, said):
         else:
             outcome.reasons.append(reason)
     for begin in outcome.film.known:
-        if not any(deviation.startswith(begin) for deviation in deviations):
+        if not any(re.match(begin, deviation) for deviation in deviations):
             outcome.reasons.append('(no longer: %s)' % begin)
 
 

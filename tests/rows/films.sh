@@ -2,7 +2,8 @@
 # shellcheck shell=sh disable=SC2154 # run.sh sets top and all
 # cudaconvolve-film: films of every kind, and what may happen to a program that writes one. films.py has the films.
 
-film_program=$top/build/examples/film/cudaconvolve-film
+film_build=$top/build
+film_program=$film_build/examples/film/cudaconvolve-film
 film_folder=out/films
 
 # The films are made by ffmpeg.
@@ -136,7 +137,7 @@ films_forbidden () {
   films_need && films_short && films_place || return
   refuses_film 'nowhere' "$film_program" "$film_folder/short.mp4" "$place/nowhere/film.mp4" mask=identity || return
   open=$(mktemp -d) && chmod 755 "$open" && cp "$film_folder/short.mp4" "$open" && cp "$film_program" "$open" &&
-    cp "$top"/build/plugin/*.so "$open" && mkdir "$open/closed" && echo before >"$open/closed/film.mp4" || return
+    cp "$film_build"/plugin/*.so "$open" && mkdir "$open/closed" && echo before >"$open/closed/film.mp4" || return
   place=$open/closed
   chmod 555 "$place"
   set -- env HOME="$open" GST_PLUGIN_PATH="$open" GST_REGISTRY=/dev/null "$open/cudaconvolve-film" "$open/short.mp4" "$place/film.mp4" mask=identity
