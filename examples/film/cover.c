@@ -159,6 +159,21 @@ set_free (Cover *cover, const char *assignment)
   return ok;
 }
 
+/* Whether keyframes cannot leave a face readable: all values of the property are free. FALSE with a line where they can. */
+static gboolean
+is_free_over_time (const Cover *cover, const char *keyframes)
+{
+  const struct Free *rule = find_rule (keyframes);
+
+  if ((rule && !rule->why) || !is_property (cover->convolve, keyframes))
+    return TRUE;
+  complain (
+      "--keyframes=%s: faces might stay uncovered; with boxes, keyframes are free for boundary-color, region-color "
+      "and region-feather",
+      keyframes);
+  return FALSE;
+}
+
 /* Sets what this program chose, then what the user wrote. A JSON file says when a face goes; a detector does not. */
 static gboolean
 set_properties (Cover *cover)
@@ -187,6 +202,8 @@ set_properties (Cover *cover)
       ok = ok && set_property (cover->convolve, film_detector_properties[i]);
   for (char **property = cover->options->properties; ok && *property; property++)
     ok = set_free (cover, *property);
+  for (char **text = cover->options->keyframes; ok && text && *text; text++)
+    ok = is_free_over_time (cover, *text);
   g_object_get (cover->convolve, "region-hold", &cover->hold, NULL);
   return ok;
 }

@@ -118,7 +118,7 @@ film_refuses_properties () {
     case $name in
       boundary | boundary-color | cuda-device-id | field-mode | frames-in-flight | kernel-variant | n-threads) continue ;;
       region-blocks | region-color | region-effect | region-epsilon | region-expand | region-fallback) continue ;;
-      region-feather | region-hold | region-log | region-picture | region-shape | region-strength) continue ;;
+      region-feather | region-hold | region-log | region-lookahead | region-picture | region-shape | region-strength) continue ;;
     esac
     refuses "\"$name=1\": this property is not free here" "$boxes" "$clip" "$out" "$name=1" || return 1
   done <out/properties
@@ -132,7 +132,10 @@ film_refuses_properties () {
     refuses '1 or less' "$boxes" --effect=noise "$clip" "$out" region-epsilon=10 &&
     refuses '1 to 3' "$boxes" "$clip" "$out" region_blocks=4 &&
     refuses 'pixelate or fill' "$boxes" "$clip" "$out" region-effect=mask &&
-    refuses 'write rectangle' "$boxes" "$clip" "$out" region-shape=ellipse
+    refuses 'write rectangle' "$boxes" "$clip" "$out" region-shape=ellipse &&
+    refuses 'keyframes are free for' "$boxes" "$clip" "$out" --keyframes=region-opacity=0:0.5,4:0 &&
+    refuses 'keyframes are free for' "$boxes" "$clip" "$out" --keyframes=region_strength=0:0.3,4:0 &&
+    refuses 'keyframes are free for' "$boxes" "$clip" "$out" --keyframes=region-blocks=0:3,2:60
 }
 
 # free PROPERTIES EFFECT: the face is covered with these properties, too.
@@ -145,6 +148,7 @@ free () {
 film_frees () {
   free "region-blocks=1 kernel-variant=cpu n-threads=2 frames-in-flight=3 field-mode=interlaced boundary=zero" pixelate &&
     free "region-effect=fill region-color=0x00ff0000 region-shape=rectangle region-fallback=none" pixelate &&
+    free "region-effect=fill region-picture=examples/pictures/layer-filters.png" pixelate &&
     free "region-epsilon=1" noise &&
     free "region-strength=0.2" blur
 }
