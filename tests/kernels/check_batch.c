@@ -231,7 +231,7 @@ make_works (Case *c)
     make_blur (c, &c->works[i].blur);
     c->works[i].blocks = (ConvolveBlocks){ .x = check_random_range (random, -40, 40),
       .y = check_random_range (random, -40, 40),
-      .size = check_random_range (random, 1, 60),
+      .size = check_random_range (random, 1, check_random_one_in (random, 3) ? 400 : 60),
       .x_step = 1 << check_random_range (random, 0, 2),
       .y_step = 1 << check_random_range (random, 0, 2),
       .noise = check_random_one_in (random, 2) ? 0 : 1u << check_random_range (random, 0, c->pixel.depth + 12),
@@ -250,7 +250,8 @@ make_works (Case *c)
       c->works[i].area.count = c->works[i].area.count % 4;
       c->works[i].blocks.x_step = c->works[i].area.x_step;
       c->works[i].blocks.y_step = c->works[i].area.y_step;
-      c->works[i].blocks.size = c->works[i].blocks.size % 6 + 1;
+      if (c->n_works > 1)
+        c->works[i].blocks.size = c->works[i].blocks.size % 6 + 1;
     }
     make_polygons (c, i);
     c->works[i].has_matte = check_random_one_in (random, 4);

@@ -228,6 +228,7 @@ static const BatchKernel batch_kernels[] = {
   { KERNELS (convolve_take_tiles), CONVOLVE_BATCH_THREADS, 0, 3,
       { CONVOLVE_TABLE_PLANES, CONVOLVE_TABLE_TAKE_JOBS, CONVOLVE_TABLE_TAKE_TILES } },
   { EFFECT (shrink, shrink_tiles), 4, { EFFECT_TABLES, CONVOLVE_TABLE_WEIGHTS, CONVOLVE_TABLE_BLUR_JOBS } },
+  { EFFECT (sum, sum_tiles), 3, { EFFECT_TABLES, CONVOLVE_TABLE_PIXELATE_JOBS } },
   { EFFECT (blur, blur_tiles), 4, { EFFECT_TABLES, CONVOLVE_TABLE_WEIGHTS, CONVOLVE_TABLE_BLUR_JOBS } },
   { EFFECT (pixelate, pixelate_tiles), 3, { EFFECT_TABLES, CONVOLVE_TABLE_PIXELATE_JOBS } },
   { EFFECT (fill, fill_tiles), 3, { EFFECT_TABLES, CONVOLVE_TABLE_FILL_JOBS } },
@@ -245,6 +246,7 @@ enum
   GATHER, /* the first one */
   TAKE,
   SHRINK,
+  SUM,
   BLUR, /* the first one that may blend at once, as those up to BLEND may */
   BLEND = N_KERNELS - 2,
   BLEND_SHAPES
@@ -415,14 +417,15 @@ make_tables (ConvolveDevice *device, Loaded *loaded, const ConvolveBatch *batch,
 
   convolve_tables_reset (tables);
   size_t atlases = convolve_tables_plan_atlases (tables, batch), blurs = convolve_tables_plan_blurs (batch);
-  ConvolveStatus status = make_room (device, &loaded->arena, &loaded->arena_bytes, atlases + blurs, error);
+  size_t bytes = atlases + blurs + convolve_tables_plan_sums (batch);
+  ConvolveStatus status = make_room (device, &loaded->arena, &loaded->arena_bytes, bytes, error);
 
   if (status != CONVOLVE_OK)
     return status;
   convolve_tables_find_pairs (tables, batch);
   convolve_tables_add_convolutions (tables, batch, loaded->arena);
   convolve_tables_add_blurs (tables, batch, loaded->arena + atlases);
-  convolve_tables_add_simple (tables, batch);
+  convolve_tables_add_simple (tables, batch, loaded->arena + atlases + blurs);
   convolve_tables_add_blends (tables, batch);
   return tables->failed ? convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for the tables of regions")
                         : CONVOLVE_OK;

@@ -160,21 +160,64 @@ convolve_blocks_around (const ConvolveBlocks *blocks, ConvolveRect region)
   return (ConvolveRect){ left, top, right - left + 1, bottom - top + 1 };
 }
 
+/* Pixels of a block that one block of threads adds up and writes, and of a piece of a larger one, about. */
+#define LARGE_BLOCK 2048
+#define PIECE 1024
+#define MOST_PIECES 32 /* at most CONVOLVE_BATCH_THREADS, because each thread of a block adds one sum */
+
+static int
+pieces_of (const ConvolveBlocks *blocks)
+{
+  int64_t pixels = (int64_t) divide_up (blocks->size, blocks->x_step) * divide_up (blocks->size, blocks->y_step);
+
+  if (pixels <= LARGE_BLOCK)
+    return 1;
+  return pixels > (int64_t) MOST_PIECES * PIECE ? MOST_PIECES : divide_up ((int) pixels, PIECE);
+}
+
+static size_t
+bytes_of_sums (const ConvolveWork *work)
+{
+  ConvolveRect blocks = convolve_blocks_around (&work->blocks, work->plane.region);
+  int pieces = pieces_of (&work->blocks);
+
+  return pieces == 1
+      ? 0
+      : (size_t) blocks.width * (size_t) blocks.height * (size_t) pieces * CONVOLVE_MAX_SAMPLES * sizeof (uint64_t);
+}
+
+size_t
+convolve_tables_plan_sums (const ConvolveBatch *batch)
+{
+  size_t bytes = 0;
+
+  for (size_t i = 0; i < batch->n_works; i++)
+    if (batch->works[i].kind == CONVOLVE_WORK_PIXELATE)
+      bytes += bytes_of_sums (&batch->works[i]);
+  return bytes;
+}
+
 static void
-add_pixelate (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork *work)
+add_pixelate (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork *work, uint8_t *sums)
 {
   const ConvolveBlocks *blocks = &work->blocks;
   ConvolvePixelateJob *job =
       convolve_table_extend (tables, &tables->table[CONVOLVE_TABLE_PIXELATE_JOBS], sizeof (*job), 1);
-  ConvolveRect tiles = convolve_blocks_around (blocks, work->plane.region);
+  ConvolveRect around = convolve_blocks_around (blocks, work->plane.region);
+  size_t tiles;
 
   if (!job)
     return;
   job->blocks = *blocks;
-  job->first_column = tiles.x;
-  job->first_row = tiles.y;
-  init_effect (tables, batch, work, tiles.width, (size_t) tiles.width * tiles.height, &tables->pixelate_tiles,
-      &job->effect);
+  job->first_column = around.x;
+  job->first_row = around.y;
+  job->columns = around.width;
+  job->pieces = pieces_of (blocks);
+  job->sums = (uint64_t *) sums;
+  job->first_sum_tile = (int) tables->sum_tiles;
+  tiles = (size_t) around.width * (size_t) around.height * (size_t) job->pieces;
+  init_effect (tables, batch, work, around.width * job->pieces, tiles, &tables->pixelate_tiles, &job->effect);
+  tables->sum_tiles += job->pieces > 1 ? tiles : 0;
 }
 
 static void
@@ -206,12 +249,13 @@ add_draw (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork
 }
 
 void
-convolve_tables_add_simple (ConvolveTables *tables, const ConvolveBatch *batch)
+convolve_tables_add_simple (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *arena)
 {
   for (size_t i = 0; i < batch->n_works && !tables->failed; i++)
     switch (batch->works[i].kind) {
       case CONVOLVE_WORK_PIXELATE:
-        add_pixelate (tables, batch, &batch->works[i]);
+        add_pixelate (tables, batch, &batch->works[i], arena);
+        arena += bytes_of_sums (&batch->works[i]);
         break;
       case CONVOLVE_WORK_FILL:
         add_fill (tables, batch, &batch->works[i]);

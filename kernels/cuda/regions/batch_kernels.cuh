@@ -311,28 +311,40 @@ convolve_sum_line (const ConvolveBlurWork &work, int left, int v, int count, int
 }
 
 /*
- * c of pixel i, j of the cell, by the lanes that work on a pixel, each of which takes every lanes-th row. Beyond the
- * cell nothing is read and written, but all threads of a warp take part in the sums.
+ * c of the pixels i, j and i, j + step and so on of the cell, by the lanes that work on these pixels, each of which takes
+ * every lanes-th row. Beyond the cell nothing is read and written, but all threads of a warp take part in the sums.
  */
 template <typename T>
 static __device__ __forceinline__ void
-convolve_shrink_pixel (const ConvolveBlurWork &work, int i, int j, int lane, int lanes)
+convolve_shrink_pixels (const ConvolveBlurWork &work, int i, int j, int step, int lane, int lanes)
 {
+  constexpr int turns = CONVOLVE_SHRINK_TURNS;
   const ConvolveRect &cell = work.cell;
   const int bits = work.job.bits, factor = 1 << bits;
-  const int left = (cell.x + i) * factor, top = (cell.y + j) * factor;
-  const bool inside = i < cell.width && j < cell.height;
+  const int left = (cell.x + i) * factor;
 
   for (int k = 0; k < work.source.pixel.samples; k++) {
-    unsigned sum = 0;
+    unsigned sums[turns];
 
-    for (int v = lane; v < factor && inside; v += lanes)
-      sum += convolve_sum_line<T> (work, left, top + v, factor, k);
-    for (int step = lanes / 2; step > 0; step /= 2)
-      sum += __shfl_xor_sync (0xffffffff, sum, step);
-    if (lane == 0 && inside)
-      work.job.c[((int64_t) k * cell.height + j) * cell.width + i] =
-          convolve_blur_mean (sum, bits, work.source.pixel.depth);
+#pragma unroll
+    for (int n = 0; n < turns; n++) {
+      const int row = j + n * step, top = (cell.y + row) * factor;
+      const bool inside = i < cell.width && row < cell.height;
+
+      sums[n] = 0;
+      for (int v = lane; v < factor && inside; v += lanes)
+        sums[n] += convolve_sum_line<T> (work, left, top + v, factor, k);
+    }
+#pragma unroll
+    for (int n = 0; n < turns; n++) {
+      const int row = j + n * step;
+
+      for (int lower = lanes / 2; lower > 0; lower /= 2)
+        sums[n] += __shfl_xor_sync (0xffffffff, sums[n], lower);
+      if (lane == 0 && i < cell.width && row < cell.height)
+        work.job.c[((int64_t) k * cell.height + row) * cell.width + i] =
+            convolve_blur_mean (sums[n], bits, work.source.pixel.depth);
+    }
   }
 }
 
@@ -349,12 +361,13 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   const int bits = work.job.bits, lanes = convolve_shrink_lanes (bits), width = convolve_shrink_width (bits);
   const int2 tile = convolve_tile_of_job (work.job.first_shrink_tile, work.job.shrink_columns);
   const int pixel = threadIdx.x / lanes, lane = threadIdx.x % lanes;
-  const int x = tile.x * width + pixel % width, y = tile.y * convolve_shrink_height (bits) + pixel / width;
+  const int height = convolve_shrink_height (bits), step = height / CONVOLVE_SHRINK_TURNS;
+  const int x = tile.x * width + pixel % width, y = tile.y * height + pixel / width;
 
   if (work.source.pixel.type == CONVOLVE_SAMPLE_U8)
-    convolve_shrink_pixel<uint8_t> (work, x, y, lane, lanes);
+    convolve_shrink_pixels<uint8_t> (work, x, y, step, lane, lanes);
   else
-    convolve_shrink_pixel<uint16_t> (work, x, y, lane, lanes);
+    convolve_shrink_pixels<uint16_t> (work, x, y, step, lane, lanes);
 }
 
 #define CONVOLVE_BLUR_SIDE (CONVOLVE_BLUR_TILE + CONVOLVE_MAX_BLUR - 1)
@@ -386,7 +399,7 @@ convolve_for_all (int width, int height, Work work)
 static __device__ __forceinline__ void
 convolve_load_c (const uint16_t *c, int64_t stride, int width, int height, ConvolveBlurShared &shared)
 {
-  constexpr int across = 64, down = CONVOLVE_BATCH_THREADS / across, turns = 4;
+  constexpr int across = 64, down = CONVOLVE_BATCH_THREADS / across, turns = 8;
   const int x = threadIdx.x % across, y = threadIdx.x / across;
 
   for (int i = x; i < width; i += across)
@@ -452,6 +465,39 @@ convolve_weigh (const uint16_t *weights, const uint16_t *values, int step, int c
   return sum;
 }
 
+/* r of so many rows of a tile, from c. A thread takes several rows at once, which share the weights that it reads. */
+template <int BITS>
+static __device__ __forceinline__ void
+convolve_blur_rows (int width, int rows, int count, ConvolveBlurShared &shared)
+{
+  constexpr int turns = 4, down = CONVOLVE_BATCH_THREADS >> BITS;
+
+  for (int j = threadIdx.x >> BITS; j < rows; j += turns * down)
+    for (int i = threadIdx.x & ((1 << BITS) - 1); i < width; i += 1 << BITS) {
+      const uint16_t *at[turns];
+      unsigned sums[turns];
+
+#pragma unroll
+      for (int n = 0; n < turns; n++) {
+        at[n] = &shared.c[min (j + n * down, rows - 1)][i];
+        sums[n] = 0;
+      }
+#pragma unroll 4
+      for (int k = 0; k < count; k++) {
+        const unsigned weight = shared.weights.row[k];
+
+#pragma unroll
+        for (int n = 0; n < turns; n++)
+          sums[n] += weight * at[n][k];
+      }
+#pragma unroll
+      for (int n = 0; n < turns; n++)
+        if (j + n * down < rows)
+          shared.r[j + n * down][i] = convolve_blur_round (sums[n]);
+    }
+  __syncthreads ();
+}
+
 /* b of a tile of width x height pixels, from c. A tile has up to 2^BITS pixels side by side. */
 template <int BITS>
 static __device__ __forceinline__ void
@@ -461,9 +507,7 @@ convolve_blur_tile (int width, int height, ConvolveBlurShared &shared)
   const int row_count = weights.row_count, column_count = weights.column_count;
   const int depth = shared.work.source.pixel.depth;
 
-  convolve_for_all<BITS> (width, height + column_count - 1, [&] (int i, int j) {
-    shared.r[j][i] = convolve_blur_round (convolve_weigh (weights.row, &shared.c[j][i], 1, row_count));
-  });
+  convolve_blur_rows<BITS> (width, height + column_count - 1, row_count, shared);
   convolve_for_all<BITS> (width, height, [&] (int i, int j) {
     const unsigned sum = convolve_weigh (weights.column, &shared.r[j][i], CONVOLVE_BLUR_TILE, column_count);
 
@@ -590,6 +634,64 @@ convolve_for_rect (const ConvolveRect &rect, Work work)
       work (x, y);
 }
 
+/* The rows of one of so many pieces of a block. */
+static __device__ __forceinline__ ConvolveRect
+convolve_piece_of (const ConvolveRect &block, int piece, int pieces)
+{
+  const int top = (int) ((int64_t) block.height * piece / pieces);
+  const int bottom = (int) ((int64_t) block.height * (piece + 1) / pieces);
+  const ConvolveRect rect = { block.x, block.y + top, block.width, bottom - top };
+
+  return rect;
+}
+
+/* Adds the samples of a rectangle to the sums of all threads together; each thread has several pixels on their way. */
+static __device__ __forceinline__ void
+convolve_sum_rect (const ConvolveFramePlane &source, const ConvolveRect &rect, unsigned long long *sums)
+{
+  constexpr unsigned turns = 4;
+  const ConvolvePixel &pixel = source.pixel;
+  const unsigned width = (unsigned) rect.width, count = width * (unsigned) rect.height;
+  const int size = convolve_bytes_of_sample (pixel);
+
+  for (unsigned first = threadIdx.x; first < count; first += turns * CONVOLVE_BATCH_THREADS) {
+#pragma unroll
+    for (unsigned n = 0; n < turns; n++) {
+      const unsigned i = first + n * CONVOLVE_BATCH_THREADS;
+      const uint8_t *at = convolve_pixel_of (source, rect.x + (int) (i % width), rect.y + (int) (i / width));
+
+#pragma unroll
+      for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
+        if (i < count && k < pixel.samples)
+          sums[k] += size == 1 ? at[k] : convolve_read_sample (&pixel, at + k * size);
+    }
+  }
+}
+
+/* The sums of pieces of blocks. */
+template <int SPACE>
+static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
+    convolve_sum_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
+{
+  const ConvolvePixelateJob *jobs = tables.template table<ConvolvePixelateJob> (2);
+
+  convolve_wait ();
+  const ConvolvePixelateJob &job =
+      jobs[convolve_find_job (tables.n_jobs, [&] (int n) { return jobs[n].first_sum_tile; })];
+  const ConvolveFramePlane &source = tables.planes ()[job.effect.source];
+  const int number = (int) blockIdx.x - job.first_sum_tile, block = number / job.pieces;
+  const ConvolveRect rect =
+      convolve_block_rect (job, source, job.first_column + block % job.columns, job.first_row + block / job.columns);
+  unsigned long long sums[CONVOLVE_MAX_SAMPLES] = { 0, 0, 0, 0 };
+
+  convolve_sum_rect (source, convolve_piece_of (rect, number % job.pieces, job.pieces), sums);
+  convolve_add_threads (sums);
+  if (threadIdx.x == 0)
+#pragma unroll
+    for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
+      job.sums[(int64_t) number * CONVOLVE_MAX_SAMPLES + k] = sums[k];
+}
+
 template <int SPACE>
 static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
     convolve_pixelate_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
@@ -601,23 +703,21 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
       jobs[convolve_find_job (tables.n_jobs, [&] (int n) { return jobs[n].effect.first_tile; })];
   const ConvolveFramePlane &source = tables.planes ()[job.effect.source];
   const ConvolvePixel &pixel = source.pixel;
-  const int2 tile = convolve_tile_of_job (job.effect.first_tile, job.effect.columns);
-  const int column = job.first_column + tile.x, row = job.first_row + tile.y;
-  ConvolveRect rect = convolve_block_rect (job, source, column, row);
+  const int number = (int) blockIdx.x - job.effect.first_tile, block = number / job.pieces;
+  const int column = job.first_column + block % job.columns, row = job.first_row + block / job.columns;
+  const ConvolveRect rect = convolve_block_rect (job, source, column, row);
   unsigned long long sums[CONVOLVE_MAX_SAMPLES] = { 0, 0, 0, 0 };
-  int size = convolve_bytes_of_sample (pixel), means[CONVOLVE_MAX_SAMPLES];
+  int means[CONVOLVE_MAX_SAMPLES];
 
   /* A block between two samples of chroma has no pixel. All threads of the block leave together. */
   if (rect.width == 0 || rect.height == 0)
     return;
-  convolve_for_rect (rect, [&] (int x, int y) {
-    const uint8_t *at = convolve_pixel_of (source, x, y);
-
+  if (job.pieces == 1)
+    convolve_sum_rect (source, rect, sums);
+  else if ((int) threadIdx.x < job.pieces)
 #pragma unroll
     for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
-      if (k < pixel.samples)
-        sums[k] += convolve_read_sample (&pixel, at + k * size);
-  });
+      sums[k] = job.sums[((int64_t) block * job.pieces + threadIdx.x) * CONVOLVE_MAX_SAMPLES + k];
   convolve_add_threads (sums);
 #pragma unroll
   for (int k = 0; k < CONVOLVE_MAX_SAMPLES; k++)
@@ -629,7 +729,7 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   const ConvolveRect *boxes = tables.template table<ConvolveRect> (1);
   const ConvolveOutput output (job.effect, tables.planes (), pixel);
 
-  convolve_for_rect (rect, [&] (int x, int y) {
+  convolve_for_rect (convolve_piece_of (rect, number % job.pieces, job.pieces), [&] (int x, int y) {
     if (convolve_is_in (job.effect.region, x, y))
       convolve_put_pixel (job.effect, output, pixel, boxes, x, y, means);
   });

@@ -92,7 +92,8 @@ convolve_tables_reset (ConvolveTables *tables)
     tables->table[i].count = 0;
   for (size_t i = 0; i < sizeof (others) / sizeof (others[0]); i++)
     others[i]->count = 0;
-  tables->shrink_tiles = tables->blur_tiles = tables->pixelate_tiles = tables->fill_tiles = tables->draw_tiles = 0;
+  tables->shrink_tiles = tables->sum_tiles = tables->blur_tiles = tables->pixelate_tiles = tables->fill_tiles =
+      tables->draw_tiles = 0;
   tables->failed = tables->is_blended = tables->has_shapes = false;
 }
 

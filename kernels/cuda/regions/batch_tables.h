@@ -117,11 +117,18 @@ typedef struct
   uint16_t *c;         /* not to be used where bits is 0: each tile of the blur then makes its own */
 } ConvolveBlurJob;
 
+/*
+ * A large block is cut into pieces, rows above each other: one kernel adds up the samples of each piece, and a tile of the
+ * next kernel is one piece that gets the mean. Otherwise a tile is a block, with one piece and without sums.
+ */
 typedef struct
 {
   ConvolveEffect effect;
   ConvolveBlocks blocks;
-  int first_column, first_row; /* of the first tile, which is one of these blocks */
+  int first_column, first_row; /* of the first block */
+  int columns;                 /* of blocks */
+  int pieces, first_sum_tile;
+  uint64_t *sums; /* CONVOLVE_MAX_SAMPLES for each piece, block after block; not to be used where there is one piece */
 } ConvolvePixelateJob;
 
 typedef struct
@@ -216,7 +223,7 @@ typedef struct
   ConvolveTable counts, grid, targets; /* on the way from works to tiles: see batch_blends.c */
   ConvolveTable blurs;                 /* those of the table of weights */
   ConvolveTable pairs, heads, entries; /* on the way from works to effects: see batch_pairs.c */
-  size_t shrink_tiles, blur_tiles, pixelate_tiles, fill_tiles, draw_tiles;
+  size_t shrink_tiles, sum_tiles, blur_tiles, pixelate_tiles, fill_tiles, draw_tiles;
   bool is_blended; /* effects are blended in at once, in whole or in part */
   bool has_shapes; /* a blend has */
   bool failed;     /* there was no memory for one of the tables */
@@ -226,9 +233,11 @@ typedef struct
 void *convolve_table_extend (ConvolveTables *tables, ConvolveTable *table, size_t size, size_t count);
 
 /*
- * How a block of threads shrinks a picture by 2^bits: convolve_shrink_lanes () threads share one pixel, and the tile
- * has convolve_shrink_width () x convolve_shrink_height () pixels.
+ * How a block of threads shrinks a picture by 2^bits: convolve_shrink_lanes () threads share a few pixels, one below the
+ * other, and the tile has convolve_shrink_width () x convolve_shrink_height () pixels.
  */
+#define CONVOLVE_SHRINK_TURNS 2 /* pixels of a thread */
+
 static CONVOLVE_BOTH int
 convolve_shrink_lanes (int bits)
 {
@@ -244,7 +253,7 @@ convolve_shrink_width (int bits)
 static CONVOLVE_BOTH int
 convolve_shrink_height (int bits)
 {
-  return CONVOLVE_BATCH_THREADS / convolve_shrink_lanes (bits) / convolve_shrink_width (bits);
+  return CONVOLVE_SHRINK_TURNS * CONVOLVE_BATCH_THREADS / convolve_shrink_lanes (bits) / convolve_shrink_width (bits);
 }
 
 /* Adds the tiles of a rectangle, of width x height each. */
@@ -266,11 +275,12 @@ size_t convolve_table_element (ConvolveTableName name);
 size_t convolve_tables_place (const ConvolveTables *tables, size_t offsets[CONVOLVE_N_TABLES]);
 
 /*
- * Decides how the batch's convolutions are done, and what its blurs need: the bytes of all atlases with their results,
- * and of the shrunk pictures.
+ * Decides how the batch's convolutions are done, and what its blurs and its large blocks need: the bytes of all atlases with
+ * their results, of the shrunk pictures, and of the sums.
  */
 size_t convolve_tables_plan_atlases (ConvolveTables *tables, const ConvolveBatch *batch);
 size_t convolve_tables_plan_blurs (const ConvolveBatch *batch);
+size_t convolve_tables_plan_sums (const ConvolveBatch *batch);
 
 /*
  * Finds the effects that are blended in at once. The others are written to the batch's memory, and blended from there
@@ -287,12 +297,13 @@ bool convolve_tables_is_paired (const ConvolveTables *tables, const ConvolveBatc
 ConvolveRect convolve_blocks_around (const ConvolveBlocks *blocks, ConvolveRect region);
 
 /*
- * Fill the tables of the effects. arena is device memory of as many bytes as plan_atlases () gave, or plan_blurs ():
- * the two have memory of their own.
+ * Fill the tables of the effects. arena is device memory of as many bytes as plan_atlases () gave, plan_blurs () or
+ * plan_sums (): each has memory of its own.
  */
 void convolve_tables_add_convolutions (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *arena);
 void convolve_tables_add_blurs (ConvolveTables *tables, const ConvolveBatch *batch, uint8_t *arena);
-void convolve_tables_add_simple (ConvolveTables *tables, const ConvolveBatch *batch); /* pixelate, fill and draw */
+void convolve_tables_add_simple (ConvolveTables *tables, const ConvolveBatch *batch,
+    uint8_t *arena); /* pixelate, fill and draw */
 void convolve_tables_add_blends (ConvolveTables *tables, const ConvolveBatch *batch);
 
 #ifdef __cplusplus
