@@ -11,14 +11,14 @@ _HOST, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13  # device types of DLPack
 _KINDS = {0: 'i', 1: 'u', 2: 'f', 4: 'bf', 5: 'c', 6: 'b'}
 
 
-_SIZES = {'u1': 1, 'u2': 2, 'f2': 2, 'f4': 4, '?': 1}
+_SIZES = {'u1': 1, 'u2': 2, 'f2': 2, 'f4': 4}
 
 
 class View:
     """What lies where. dtype is a letter and the bytes of a sample, as in u1; device is None for host memory."""
 
     def __init__(self, name, address, shape, strides, dtype, device, owner, swapped=False, writable=True, stream=None):
-        size = _SIZES.get(dtype) or int(dtype[1:] or 1)
+        size = _SIZES.get(dtype) or int(''.join(filter(str.isdigit, dtype)) or 1)
         if strides is None:
             strides, step = [], size
             for side in reversed(shape):
@@ -57,9 +57,11 @@ _capsule_pointer.restype, _capsule_pointer.argtypes = ctypes.c_void_p, (ctypes.p
 _driver = False
 
 
-def _device_of(address):
-    """The number of the CUDA device that has this memory, from the driver."""
+def _device_of(array, address):
+    """The number of the CUDA device that has this memory, from the array or from the driver."""
     global _driver
+    if hasattr(array, '__dlpack_device__'):
+        return int(array.__dlpack_device__()[1])
     if _driver is False:
         try:
             _driver = ctypes.CDLL('libcuda.so.1')
@@ -128,7 +130,7 @@ def view(name, array, stream=None):
     try:
         interface = getattr(array, '__cuda_array_interface__', None)
         if interface is not None:
-            return _of_interface(name, array, interface, _device_of(interface['data'][0]))
+            return _of_interface(name, array, interface, _device_of(array, interface['data'][0]))
         interface = getattr(array, '__array_interface__', None)
         if interface is not None and isinstance(interface.get('data'), tuple):
             return _of_interface(name, array, interface, None)
@@ -149,14 +151,12 @@ def view(name, array, stream=None):
 def empty(name, array, of, shape=None):
     """A new array of the kind of `array` and on its device, of shape or of the same shape and order of the axes."""
     library = _library_of(array)
-    if library is None:
-        if of.device is not None:
-            raise TypeError(f'{name}: out is needed, because {type(array).__name__} does not say how such memory is allocated')
+    if library is None and of.device is not None:
+        raise TypeError(f'{name}: out is needed, because {type(array).__name__} does not say how such memory is allocated')
+    if library is None or library.__name__ == 'numpy':
         import numpy
-        library, array = numpy, numpy.asarray(array)
-    if library.__name__ == 'numpy':
-        dtype = array.dtype.newbyteorder('=') if shape else array.dtype
-        return library.empty(shape, dtype) if shape else library.empty_like(array, subok=False)
+        return numpy.empty(shape, of.dtype) if shape else numpy.empty_like(array, subok=False) if library else numpy.empty(
+            of.shape, ('>' if of.swapped == (sys.byteorder == 'little') else '<') + of.dtype)
     if shape is None:
         return library.empty_like(array)
     if library.__name__ == 'torch':
@@ -165,9 +165,10 @@ def empty(name, array, of, shape=None):
 
 
 def contiguous(array):
-    """A copy of a host array with its samples in their order."""
+    """A copy of a host array with its samples in their order, in this machine's order of bytes; None where it is of no known kind."""
     library = _library_of(array)
-    if library and library.__name__ == 'torch':
+    if library is None or library.__name__ == 'cupy':
+        return None
+    if library.__name__ == 'torch':
         return array.detach().contiguous().clone()
-    import numpy
-    return numpy.array(array, order='C')
+    return library.array(array, array.dtype.newbyteorder('='), order='C', subok=False)

@@ -3,6 +3,7 @@
 import array
 import ctypes
 import math
+import operator
 
 from . import _arrays, _masks, _plans
 from ._library import ACTIVATIONS, BOUNDARIES, LAYER_TYPES, LIBRARY, MAX_SAMPLES, Layer, Pixel, Plane, Rect, Task, Tensor, call
@@ -19,7 +20,8 @@ def _choice(name, value, table):
 
 def _check_dtype(view, allowed):
     if view.dtype not in allowed:
-        raise TypeError(f'{view.name}: has samples of type {view.dtype}; possible are '
+        kind = {'i': 'int', 'u': 'uint', 'f': 'float', 'c': 'complex'}.get(view.dtype[0])
+        raise TypeError(f'{view.name}: has samples of type {f"{kind}{8 * view.size}" if kind else view.dtype}; possible are '
                         f'{", ".join(SAMPLES[dtype] for dtype in allowed)}')
 
 
@@ -38,8 +40,11 @@ def _check_pair(image, out, shape):
         raise ValueError('out: overlaps image, or lies between its samples')
 
 
-class _Copied(Exception):
-    """The library cannot read or write this layout in place. arguments are the name of the array and the reason."""
+class _Copied(ValueError):
+    """The library cannot read or write this layout in place."""
+
+    def __init__(self, name, reason):
+        super().__init__(f'{name}: cannot be used without a copy, because {reason}')
 
 
 def _plane_layout(image, out):
@@ -161,13 +166,13 @@ def _with_copies(image, out, views, axes, stream, run):
         run(source, destination, on)
         return
     except _Copied as reason:
-        name, why = reason.args
         if source.device is not None:
-            raise ValueError(f'{name}: cannot be used without a copy, because {why}; .contiguous() of PyTorch or '
-                             'cupy.ascontiguousarray() makes one') from None
-    result = _arrays.contiguous(out)
-    run(_arrays.view('image', _arrays.contiguous(image)).transposed(axes), _arrays.view('out', result).transposed(axes), on)
-    out[...] = result
+            raise ValueError(f'{reason}; .contiguous() of PyTorch or cupy.ascontiguousarray() makes one') from None
+        copies = _arrays.contiguous(image), _arrays.contiguous(out)
+        if any(copy is None for copy in copies):
+            raise
+    run(*(_arrays.view(name, copy).transposed(axes) for name, copy in zip(('image', 'out'), copies)), on)
+    out[...] = copies[1]
 
 
 def _stream_of(image, view, stream):
@@ -218,7 +223,7 @@ def filter2d(image, mask, boundary='replicate', *, divisor=None, offset=0.0, out
     edge = _choice('boundary', boundary, BOUNDARIES)
     axes = _AXES[len(view.shape)]
     channels = view.shape[-1] if axes[3] is not None else 1
-    levels = (outside,) * channels if isinstance(outside, (int, float)) else tuple(outside)
+    levels = tuple(outside) if hasattr(outside, '__iter__') else (outside,) * channels
     if view.dtype in MAX_DEPTH:
         depth = MAX_DEPTH[view.dtype] if depth is None else depth
         if depth != 8 if view.dtype == 'u1' else depth not in range(9, 17):
@@ -227,6 +232,7 @@ def filter2d(image, mask, boundary='replicate', *, divisor=None, offset=0.0, out
         if len(levels) != channels or any(level not in range(1 << depth) for level in levels):
             raise ValueError(f'outside: {outside} is neither a code value from 0 to {(1 << depth) - 1} nor one for each of '
                              f'{channels} channels')
+        depth, levels = int(depth), tuple(map(int, levels))
     elif depth is not None:
         raise ValueError('depth: is for uint16, and image has floats')
     result = _arrays.empty('image', image, view) if out is None else out
@@ -236,7 +242,7 @@ def filter2d(image, mask, boundary='replicate', *, divisor=None, offset=0.0, out
 
     def run(source, destination, on):
         if view.dtype in MAX_DEPTH:
-            _convolve_integers(source, destination, weights, edge, tuple(map(int, levels)), depth, variant, on)
+            _convolve_integers(source, destination, weights, edge, levels, depth, variant, on)
         elif source.swapped:
             raise _Copied(source.name, 'its floats are in the other byte order')
         else:
@@ -261,10 +267,13 @@ def box(image, width, height=None, boundary='replicate', **others):
 
 def _numbers(name, value, count):
     """A number for each of both directions, or for each of four sides."""
-    numbers = [value] * count if isinstance(value, int) else list(value)
+    try:
+        numbers = [operator.index(n) for n in value] if hasattr(value, '__iter__') else [operator.index(value)] * count
+    except TypeError:
+        numbers = []
     if len(numbers) == 2 and count == 4:
         numbers = [numbers[0], numbers[0], numbers[1], numbers[1]]
-    if len(numbers) != count or any(isinstance(n, bool) or not isinstance(n, int) for n in numbers):
+    if len(numbers) != count:
         raise ValueError(f'{name}: {value} is neither a whole number nor {"two or four" if count == 4 else "two"} of them')
     return numbers
 
@@ -315,7 +324,8 @@ def layer(image, weights, bias=None, *, stride=1, padding=0, dilation=1, groups=
     axes = (None, 0, 1, 2) if len(view.shape) == 3 else (0, 1, 2, 3)
     batch, channels, rows, columns = view.transposed(axes).shape
     shape, taps = _flatten('weights', weights, 4)
-    if not isinstance(groups, int) or groups < 1 or shape[1] * groups != channels:
+    groups = operator.index(groups)
+    if groups < 1 or shape[1] * groups != channels:
         raise ValueError(f'weights: are for {shape[1]} channels of each of {groups} groups, and image has {channels} channels')
     count, biases = (None, None) if bias is None else _flatten('bias', bias, 1)
     if bias is not None and count != shape[:1]:
@@ -327,7 +337,7 @@ def layer(image, weights, bias=None, *, stride=1, padding=0, dilation=1, groups=
     made.dilation_y, made.dilation_x = _numbers('dilation', dilation, 2)
     made.pool_height, made.pool_width = _numbers('pool', pool, 2)
     made.pool_stride_y, made.pool_stride_x = _numbers('pool_stride', pool if pool_stride is None else pool_stride, 2)
-    made.in_scale, made.in_offset, made.out_scale, made.out_offset = in_scale, in_offset, out_scale, out_offset
+    made.in_scale, made.in_offset, made.out_scale, made.out_offset = map(float, (in_scale, in_offset, out_scale, out_offset))
     if padding == 'same':
         call('convolve_layer_pad_same', made, rows, columns)
     else:
