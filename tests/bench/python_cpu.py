@@ -3,7 +3,7 @@
 """What the Python module takes on the CPU beside OpenCV and SciPy of PyPI, and whether the bytes are the same, as CSV.
 
     pip install numpy scipy opencv-python-headless
-    CUDACONVOLVE_LIBRARY=.../libcudaconvolve.so.0 tests/bench/python_cpu.py [--threads 2] [--rounds 15] >FILE.csv
+    CUDACONVOLVE_LIBRARY=.../libcudaconvolve.so.0 tests/bench/python_cpu.py [--threads 2] [--rounds 15] [--format gray8,rgb,...] >FILE.csv
 
 Without CUDACONVOLVE_LIBRARY the installed module is taken. Pictures are 1080p and random; results go to an array that is there. SciPy has no
 threads. `ms` is the least of all rounds. `differs` is the part of the samples that differ from the module's, and `most` by how much
@@ -23,6 +23,7 @@ from scipy import ndimage
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument('--threads', type=int, default=2)
 parser.add_argument('--rounds', type=int, default=15)
+parser.add_argument('--format', default='gray8,rgb,gray16,grayf')
 options = parser.parse_args()
 if os.environ.get('CUDACONVOLVE_LIBRARY'):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'examples' / 'packaging' / 'python'))
@@ -71,7 +72,8 @@ def main():
     cudaconvolve.set_threads(options.threads)
     cv2.setNumThreads(options.threads)
     print('size,format,mask,library,threads,ms,differs,most')
-    for name, (dtype, channels) in FORMATS.items():
+    for name in options.format.split(','):
+        dtype, channels = FORMATS[name]
         shape = (1080, 1920) + channels
         image = generator.random(shape, dtype) if dtype == numpy.float32 else generator.integers(0, numpy.iinfo(dtype).max + 1, shape, dtype)
         for mask, (_, *functions) in FILTERS.items():
