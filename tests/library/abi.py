@@ -7,7 +7,7 @@
 
 The file lists what a compiled program depends on: prototypes and macros as the public headers have them, values of enums,
 sizes of structs, and types and places of their members. The compiler tells the values; they are those of 64-bit systems. The
-functions of the headers and the symbols of the library must be the same. kernels/README.md says which changes the number of
+functions of the headers, the symbols of the library and the list for Debian's package must be the same. kernels/README.md says which changes the number of
 the library must follow.
 """
 import difflib
@@ -21,6 +21,7 @@ import tempfile
 
 KERNELS = pathlib.Path(__file__).resolve().parents[2] / 'kernels'
 FILE = KERNELS / 'abi.txt'
+SYMBOLS = KERNELS.parent / 'examples' / 'packaging' / 'debian' / 'libcudaconvolve0.symbols'
 NODE = re.search(r'^(LIB\w+)$', (KERNELS / 'libcudaconvolve.map').read_text(encoding='utf-8'), re.MULTILINE).group(1)
 
 
@@ -114,6 +115,9 @@ def main():
     there = exported(library)
     wrong = [f'{name} is exported, and no public header has it' for name in there if name not in functions]
     wrong += [f'{name} is in a public header, and is not exported' for name in functions if name not in there]
+    debian = re.findall(r'^ (\w+)@', SYMBOLS.read_text(encoding='utf-8'), re.MULTILINE)
+    wrong += [f'{name} is in one of these alone: the public headers, {SYMBOLS.name}'
+              for name in sorted(set(functions) ^ (set(debian) - {NODE}))]
     lines = ['# The interface of the shared library; written by "ninja -C build abi", compared by the test "abi".',
              f'soname {soname(library)}'] + lines
     if write:
