@@ -7,8 +7,8 @@
 #   sh examples/pictures.sh examples/pictures 'preset-disk' 'boundary-*'
 #
 # The script writes before-after.jpg, one preset-NAME.jpg for each preset, one boundary-NAME.jpg for each boundary,
-# layer-NAME.jpg for the layers of layers.py, anonymised.jpg, four frames of the clip with a covered face, and README.md with
-# all of them and the pipeline of each. A new preset or boundary is in the element's lists, so the script makes its picture.
+# layer-NAME.jpg for the layers of layers.py, anonymised.jpg, four frames of the clip with a covered face, page.jpg, the page of boxes
+# in a browser, and README.md with all others and the pipeline of each. A new preset or boundary is in the element's lists, so the script makes its picture.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 . "$top/tests/prepare.sh"
@@ -106,6 +106,18 @@ if wanted anonymised; then
   "$top/build/examples/film/cudaconvolve-film" "$top/examples/clip.mp4" "$work/film.mp4" \
     --boxes="$top/examples/clip-boxes.json"
   strip anonymised "$work/film.mp4" 35 43 56 65
+fi
+
+# The page of boxes needs a browser.
+if wanted page && command -v chromium >/dev/null && command -v chromedriver >/dev/null; then
+  cp "$top/examples/clip.mp4" "$work/clip.mp4"
+  "$top/build/examples/film/cudaconvolve-film" "$work/clip.mp4" "$work/film.mp4" --boxes="$top/examples/clip-boxes.json" \
+    --page="$work/page.html"
+  python3 "$top/tests/rows/page.py" "$work/page.html" "$top/examples/clip-boxes.json" "$work/saved.json" "$work/page.png"
+  gst-launch-1.0 -q filesrc location="$work/page.png" ! pngdec ! videoconvert ! ${jpeg% *} quality=75 \
+    ! filesink location="$folder/page.jpg"
+  rm "$work/page.png"
+  echo "$folder/page.jpg"
 fi
 
 picture before-after 50 tee name=both ! queue ! compositor name=side sink_1::xpos=640 \
