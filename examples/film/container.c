@@ -5,13 +5,16 @@
 
 static const Container containers[] = {
   { { "mp4", "m4v" }, "MP4", "mp4mux", "gstreamer1.0-plugins-good", "h264 h265 av1 vp9", "h265 av1 vp9 h264", NULL,
-      "aac opus", "fragment-duration=1000 streamable=true", TRUE },
+      "aac opus", "fragment-duration=1000 streamable=true", TRUE, FALSE },
   { { "mov", "qt" }, "QuickTime", "qtmux", "gstreamer1.0-plugins-good", "h264 h265 prores", "h265 prores h264",
-      "prores", "aac", "fragment-duration=1000 streamable=true", TRUE },
+      "prores", "aac", "fragment-duration=1000 streamable=true", TRUE, FALSE },
   { { "mkv" }, "Matroska", "matroskamux", "gstreamer1.0-plugins-good", "h264 h265 vp9 av1 vp8 ffv1",
-      "h265 vp9 av1 ffv1 h264", "ffv1", "opus flac vorbis", "streamable=true", FALSE },
+      "h265 vp9 av1 ffv1 h264", "ffv1", "opus flac vorbis", "streamable=true", FALSE, FALSE },
   { { "webm" }, "WebM", "webmmux", "gstreamer1.0-plugins-good", "vp9 av1 vp8", "vp9 av1 vp8", NULL, "opus vorbis",
-      "streamable=true", FALSE },
+      "streamable=true", FALSE, FALSE },
+  { { "png" }, "PNG", "identity", "gstreamer1.0-plugins-good", "png", "png", "png", "", "", FALSE, TRUE },
+  { { "jpg", "jpeg" }, "JPEG", "identity", "gstreamer1.0-plugins-good", "jpeg", "jpeg", NULL, "", "", FALSE, TRUE },
+  { { "gif" }, "GIF", "identity", "the GIF encoder of gst-plugins-rs", "gif", "gif", "gif", "", "", FALSE, FALSE },
 };
 
 const Container *

@@ -7,9 +7,9 @@
 
 typedef struct
 {
-  const char *names[3]; /* how the names of such files end, best first; ends with NULL */
-  const char *title;    /* for people */
-  const char *muxer;
+  const char *names[3];  /* how the names of such files end, best first; ends with NULL */
+  const char *title;     /* for people */
+  const char *muxer;     /* or identity, where the encoder makes the file */
   const char *package;   /* where Debian and Ubuntu have the muxer */
   const char *codecs;    /* best first, for 8 bits; split by spaces */
   const char *deep;      /* the same for films of more than 8 bits */
@@ -17,6 +17,7 @@ typedef struct
   const char *sound;     /* the codecs of sound that has to be encoded anew, best first */
   const char *streaming; /* NAME=VALUE of the muxer where the film goes into a pipe */
   gboolean iso;          /* built of the boxes of ISO/IEC 14496-12 */
+  gboolean picture;      /* one picture for each file */
 } Container;
 
 /* The container by its name, or by the end of a file's name; NULL where there is none. */

@@ -9,7 +9,9 @@
 #include "compared.h"
 #include "container.h"
 #include "cover.h"
+#include "input.h"
 #include "keyframes.h"
+#include "output.h"
 #include "play.h"
 #include "properties.h"
 #include "result.h"
@@ -20,7 +22,8 @@ typedef struct
 {
   const Options *options;
   const Container *container;
-  Result film, picture, boxes, page;
+  Output film;
+  Result picture, boxes, page;
   Streams *streams;
   GstElement *convolve;
   char *variant;
@@ -80,14 +83,19 @@ static GstElement *
 make_pipeline (Run *run)
 {
   GstElement *pipeline = gst_pipeline_new (NULL);
-  GstElement *source = gst_element_factory_make ("filesrc", NULL), *sink = gst_element_factory_make ("filesink", NULL);
+  const char *input = run->options->input;
   GError *error = NULL;
+  GstElement *source = input_make (input, run->options->rate, &error), *sink;
 
-  g_object_set (source, "location", run->options->input, NULL);
-  g_object_set (sink, "location", run->film.part, NULL);
+  if (!source) {
+    complain_of (run, error);
+    gst_object_unref (pipeline);
+    return NULL;
+  }
+  sink = output_make_sink (&run->film);
   gst_bin_add_many (GST_BIN (pipeline), source, sink, NULL);
-  run->streams =
-      streams_new (pipeline, source, sink, run->options, run->container, chapters_read (run->options->input), &error);
+  run->streams = streams_new (pipeline, source, sink, run->options, run->container,
+      g_file_test (input, G_FILE_TEST_IS_REGULAR) ? chapters_read (input) : NULL, &error);
   if (run->streams)
     return pipeline;
   complain_of (run, error);
@@ -125,7 +133,7 @@ write_chapters (Run *run)
 
   if (!chapters)
     return TRUE;
-  if (run->container->iso && !chapters_write (chapters, run->film.part, &error))
+  if (run->container->iso && output_part (&run->film) && !chapters_write (chapters, output_part (&run->film), &error))
     return complain_of (run, error);
   return TRUE;
 }
@@ -180,10 +188,12 @@ finish (Run *run, guint64 frames)
 {
   if (!all_encoded (run, frames) || (run->cover && !cover_is_whole (run->cover)))
     return FALSE;
-  if (!write_chapters (run) || !write_compared (run) || !write_boxes (run) || !result_keep (&run->film))
+  if (!write_chapters (run) || !write_compared (run) || !write_boxes (run) || !output_keep (&run->film))
     return FALSE;
-  streams_say (run->streams);
-  say_chapters (streams_chapters (run->streams));
+  if (!run->options->brief || say_is_json ()) {
+    streams_say (run->streams);
+    say_chapters (streams_chapters (run->streams));
+  }
   say_film (run, frames);
   if (run->cover)
     cover_say (run->cover, frames);
@@ -234,7 +244,7 @@ begin_results (Run *run)
     files[i] = g_strdup (options->properties[i]);
   files[n] = g_strdup_printf ("--boxes=%s", options->boxes ? options->boxes : "");
   files[n + 1] = g_strdup_printf ("--model=%s", options->model ? options->model : "");
-  ok = result_begin (&run->film, options->output, options->input, files)
+  ok = output_begin (&run->film, options->output, options->input, files)
       && (!options->picture || result_begin (&run->picture, options->picture, options->input, files))
       && (!options->save || result_begin (&run->boxes, options->save, options->input, files))
       && (!options->page || result_begin (&run->page, options->page, options->input, files));
@@ -248,9 +258,11 @@ convolve_film (const Options *options)
   Run run = { .options = options };
   gboolean ok;
 
-  run.container = options->container ? container_named (options->container) : container_of (options->output);
+  run.container = options->container     ? container_named (options->container)
+      : output_is_pipe (options->output) ? container_named ("mkv")
+                                         : container_of (options->output);
   ok = begin_results (&run) && play (&run);
-  result_drop (&run.film);
+  output_drop (&run.film);
   result_drop (&run.picture);
   result_drop (&run.boxes);
   result_drop (&run.page);

@@ -43,6 +43,9 @@ static const Encoder encoders[] = {
       63, 4, NULL, "gstreamer1.0-plugins-good", FALSE, 0 },
   { "ffv1", "FFV1", "avenc_ffv1", "slices=4 threads=T", 0, 0, NULL, "gstreamer1.0-libav", FALSE, 0 },
   { "prores", "ProRes", "avenc_prores_ks", "bits-per-mb=Q threads=T", 200, 4000, NULL, "gstreamer1.0-libav", TRUE, 0 },
+  { "png", "PNG", "pngenc", "compression-level=6", 0, 0, NULL, "gstreamer1.0-plugins-good", FALSE, 0 },
+  { "jpeg", "JPEG", "jpegenc", "quality=Q", 40, 98, NULL, "gstreamer1.0-plugins-good", FALSE, 0 },
+  { "gif", "GIF", "gifenc", "repeat=-1", 0, 0, NULL, "the GIF encoder of gst-plugins-rs", FALSE, 0 },
 };
 
 /* The same for sound. */
@@ -293,9 +296,9 @@ GstElement *
 encoder_make (const Encoder *encoder, const GstCaps *caps, int quality, const char **lost, GError **error)
 {
   const Needs needs = needs_of (caps);
-  const gboolean lossless = !strcmp (encoder->codec, "ffv1") || !strcmp (encoder->codec, "prores");
+  const gboolean any = is_one_of ("ffv1 prores png jpeg gif", encoder->codec);
   /* Players know chroma of half the size, and little else. */
-  const char *usual = needs.rgb && !lossless ? " ! video/x-raw,format={ I420, NV12, YV12, I420_10LE, P010_10LE }" : "";
+  const char *usual = needs.rgb && !any ? " ! video/x-raw,format={ I420, NV12, YV12, I420_10LE, P010_10LE }" : "";
   GstElementFactory *factory = encoder->parser ? gst_element_factory_find (encoder->parser) : NULL;
   char *description =
       g_strdup_printf ("queue max-size-buffers=4 max-size-bytes=0 max-size-time=0 ! videoconvert n-threads=%u%s"
@@ -312,7 +315,9 @@ encoder_make (const Encoder *encoder, const GstCaps *caps, int quality, const ch
     gst_object_unref (element);
     if (needs.alpha && !keeps (encoder, 8, TRUE))
       *lost = "transparency is left out";
-    else if (needs.depth > 8 && !keeps (encoder, 10, FALSE))
+    else if (needs.depth > 10 && !keeps (encoder, needs.depth, FALSE) && keeps (encoder, 10, FALSE))
+      *lost = "10 bits are left of each sample";
+    else if (needs.depth > 8 && !keeps (encoder, needs.depth, FALSE))
       *lost = "8 bits are left of each sample";
   }
   g_clear_pointer (&factory, gst_object_unref);

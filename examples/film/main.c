@@ -12,9 +12,12 @@
 #include <gst/gst.h>
 #include <gst/pbutils/pbutils.h>
 
+#include "batch.h"
 #include "container.h"
 #include "convolve.h"
 #include "encoder.h"
+#include "input.h"
+#include "output.h"
 #include "progress.h"
 #include "say.h"
 
@@ -26,7 +29,8 @@ check_arguments (const Options *options)
 
   if (options->container && !container_named (options->container))
     complain ("--container=%s: the containers are %s", options->container, names);
-  else if (!options->container && !container_of (options->output))
+  else if (!options->container && !output_is_pipe (options->output) && !batch_is (options->input)
+      && !container_of (options->output))
     complain ("%s: the name of the output has to end in one of %s", options->output, names);
   else if (options->codec && !encoder_is_codec (options->codec))
     complain ("--codec=%s: the codecs are %s", options->codec, codecs);
@@ -44,12 +48,14 @@ check_arguments (const Options *options)
     complain ("--model and --detector exclude each other; a command has a model of its own");
   else if (options->model && !g_str_has_suffix (options->model, ".onnx"))
     complain ("--model=%s: the name of a model ends in .onnx", options->model);
-  else if (!g_file_test (options->input, G_FILE_TEST_EXISTS))
-    complain ("%s: no such file", options->input);
-  else if (g_file_test (options->input, G_FILE_TEST_IS_DIR))
-    complain ("%s: is a folder; give the name of a film", options->input);
-  else
-    ok = TRUE;
+  else if (options->rate <= 0 || options->rate > 1000)
+    complain ("--rate=%g: write the frames of a second, as 25 or 23.976", options->rate);
+  else if (batch_is (options->input)) {
+    ok = !options->boxes && !options->save && !options->page && !options->picture;
+    if (!ok)
+      complain ("--boxes, --save-boxes, --page and --picture are for one film, and %s may be many", options->input);
+  } else
+    ok = input_is_there (options->input);
   g_free (names);
   g_free (codecs);
   return ok;
@@ -58,7 +64,7 @@ check_arguments (const Options *options)
 int
 main (int argc, char **argv)
 {
-  Options options = { .quality = USUAL_QUALITY };
+  Options options = { .quality = USUAL_QUALITY, .rate = 25 };
   gboolean json = FALSE, ok;
   const GOptionEntry entries[] = {
     { "boxes", 0, 0, G_OPTION_ARG_FILENAME, &options.boxes, "cover the boxes of a JSON file", "FILE.json" },
@@ -81,6 +87,8 @@ main (int argc, char **argv)
     { "container", 0, 0, G_OPTION_ARG_STRING, &options.container, "mp4, mov, mkv or webm, whatever the name ends in",
         "NAME" },
     { "picture", 0, 0, G_OPTION_ARG_FILENAME, &options.picture, "write the middle frame before and after", "FILE.png" },
+    { "rate", 0, 0, G_OPTION_ARG_DOUBLE, &options.rate, "frames a second of a sequence of pictures, 25 by default",
+        "NUMBER" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &json, "write JSON lines, for programs", NULL },
     { 0 },
   };
@@ -112,7 +120,9 @@ main (int argc, char **argv)
   options.input = argv[1];
   options.output = argv[2];
   options.properties = argv + 3;
-  ok = check_arguments (&options) && convolve_film (&options);
+  if (output_is_pipe (options.output))
+    say_on_stderr ();
+  ok = check_arguments (&options) && (batch_is (options.input) ? batch_convolve (&options) : convolve_film (&options));
   g_free (options.boxes);
   g_free (options.cover);
   g_free (options.model);

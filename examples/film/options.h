@@ -20,8 +20,10 @@ typedef struct
   char *effect;     /* for boxes, or NULL */
   char **keyframes; /* PROPERTY=TIME:VALUE,... or NULL */
   char *codec, *container;
-  char *picture; /* of a frame before and after, or NULL */
-  int quality;   /* 0 to 100 */
+  char *picture;  /* of a frame before and after, or NULL */
+  int quality;    /* 0 to 100 */
+  double rate;    /* of a sequence of pictures, in frames a second */
+  gboolean brief; /* one line a film */
 } Options;
 
 #endif

@@ -125,7 +125,7 @@ play_fail (GstElement *pipeline, const char *text)
 
 /* Where in the film a frame begins and ends. FALSE where the frame has no time, or is not to be shown. */
 static gboolean
-find_times (GstPad *pad, GstBuffer *frame, GstClockTime *begin, GstClockTime *end)
+find_times (GstPad *pad, GstBuffer *frame, gboolean first, GstClockTime *begin, GstClockTime *end)
 {
   GstEvent *event = gst_pad_get_sticky_event (pad, GST_EVENT_SEGMENT, 0);
   const GstSegment *segment;
@@ -137,6 +137,9 @@ find_times (GstPad *pad, GstBuffer *frame, GstClockTime *begin, GstClockTime *en
       *begin = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (frame));
     gst_event_unref (event);
   }
+  /* A picture that is no part of a film may have no time. */
+  if (!GST_BUFFER_PTS_IS_VALID (frame) && first)
+    *begin = 0;
   *end = *begin;
   if (GST_BUFFER_DURATION_IS_VALID (frame))
     *end += GST_BUFFER_DURATION (frame);
@@ -179,7 +182,8 @@ frame_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   GstBuffer *frame = GST_PAD_PROBE_INFO_BUFFER (info);
   GstClockTime begin, end;
 
-  if (!find_times (pad, frame, &begin, &end) && (play->film->on_frame || GST_BUFFER_PTS_IS_VALID (frame))) {
+  if (!find_times (pad, frame, play->progress.frames == 0, &begin, &end)
+      && (play->film->on_frame || GST_BUFFER_PTS_IS_VALID (frame))) {
     if (!GST_BUFFER_PTS_IS_VALID (frame))
       GST_ELEMENT_ERROR (play->counter, STREAM, FORMAT, ("a frame has no time, so that nothing tells its boxes"),
           (NULL));
@@ -258,12 +262,21 @@ end_line (Play *play)
   play->shown = FALSE;
 }
 
+static gboolean was_interrupted;
+
+gboolean
+play_was_interrupted (void)
+{
+  return was_interrupted;
+}
+
 static gboolean
 interrupted (gpointer data)
 {
   Play *play = data;
 
   end_line (play);
+  was_interrupted = TRUE;
   complain ("stopped before the end of the film");
   g_main_loop_quit (play->loop);
   return G_SOURCE_CONTINUE;

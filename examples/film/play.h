@@ -62,4 +62,7 @@ void play_stop (GstElement *pipeline, GstPad *pad);
  */
 gboolean play_film (Film *film, const char *counter);
 
+/* Whether a signal ended a film of this program. */
+gboolean play_was_interrupted (void);
+
 #endif

@@ -7,7 +7,10 @@
 #include <gst/video/video.h>
 
 #include "encoder.h"
+#include "gif.h"
+#include "input.h"
 #include "keyframes.h"
+#include "output.h"
 #include "play.h"
 #include "say.h"
 
@@ -45,7 +48,7 @@ struct _Streams
   const Options *options;
   const Container *container;
   GstBin *pipeline;
-  GstElement *mux, *convolve;
+  GstElement *source, *mux, *convolve;
   GPtrArray *list; /* Stream, in the order of the file */
   guint counts[G_N_ELEMENTS (kinds)];
   Stream *main;      /* the video that is convolved */
@@ -54,6 +57,7 @@ struct _Streams
   gboolean matroska; /* is what the film is read from */
   GstVideoOrientationMethod turn;
   gboolean left_out_pictures;
+  guint pictures; /* for the streaming thread */
 
   GMutex linking; /* of the list until the streams are linked */
   gboolean linked;
@@ -501,6 +505,19 @@ caps_come (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
+/* A file of one picture takes no second one. */
+static GstPadProbeReturn
+picture_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Streams *streams = data;
+
+  if (streams->pictures++ == 0)
+    return GST_PAD_PROBE_OK;
+  play_fail (GST_ELEMENT (streams->pipeline),
+      "holds more than one picture; give the output a name such as frames/%05d.png, or one that ends in .mp4");
+  return GST_PAD_PROBE_DROP;
+}
+
 static void
 video_decoded (GstElement *decode, GstPad *pad, gpointer data)
 {
@@ -539,7 +556,10 @@ video_decoded (GstElement *decode, GstPad *pad, gpointer data)
     goto done;
   }
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, caps_come, NULL, NULL);
+  gif_stamp (streams->source, pad);
   set_clock (streams, caps);
+  if (streams->container->picture && !input_is_sequence (streams->options->output))
+    gst_pad_add_probe (streams->mux_main, GST_PAD_PROBE_TYPE_BUFFER, picture_comes, streams, NULL);
   src = gst_element_get_static_pad (streams->convolve, "src");
   if (!add_bin (streams, src, encode, streams->mux_main) || !add_bin (streams, pad, front, sink))
     play_fail (GST_ELEMENT (streams->pipeline), "the video cannot be linked to the encoder; try --codec=NAME");
@@ -601,9 +621,13 @@ title_of (Stream *stream, const GstCaps *caps)
   GstCaps *fixed = gst_caps_is_fixed (caps) ? gst_caps_ref ((GstCaps *) caps) : gst_caps_fixate (gst_caps_copy (caps));
   char *codec = gst_pb_utils_get_codec_description (fixed), *title;
 
+  const char *name = gst_structure_get_name (gst_caps_get_structure (caps, 0));
+
   gst_caps_unref (fixed);
   title = g_strdup_printf ("%s %u (%s)", kinds[stream->kind].name, ++stream->streams->counts[stream->kind],
-      codec ? codec : gst_structure_get_name (gst_caps_get_structure (caps, 0)));
+      !strcmp (name, "image/gst-libav-gif") ? "GIF"
+          : codec                           ? codec
+                                            : name);
   g_free (codec);
   return title;
 }
@@ -639,6 +663,14 @@ main_of (const Streams *streams)
   return still;
 }
 
+/* Where the encoder makes the file, the muxer is an element that hands on. */
+static GstPad *
+request_pad (const Streams *streams, Kind kind)
+{
+  return strcmp (streams->container->muxer, "identity") ? gst_element_request_pad_simple (streams->mux, kinds[kind].pad)
+                                                        : gst_element_get_static_pad (streams->mux, "sink");
+}
+
 /* Copies a stream that is not the video, or says why not. */
 static gboolean
 copy_stream (Stream *stream)
@@ -662,12 +694,12 @@ copy_stream (Stream *stream)
     bin = make_bin (description);
   if (bin) {
     watch_text (stream, bin);
-    to = gst_element_request_pad_simple (streams->mux, kinds[stream->kind].pad);
+    to = request_pad (streams, stream->kind);
     ok = to && add_bin (streams, stream->pad, bin, to);
     stream->kept = TRUE;
     g_clear_pointer (&to, gst_object_unref);
   } else if (!stream->outcome && stream->kind == SOUND) {
-    to = gst_element_request_pad_simple (streams->mux, kinds[SOUND].pad);
+    to = request_pad (streams, SOUND);
     ok = to && encode_sound (stream, to);
     g_clear_pointer (&to, gst_object_unref);
   } else if (!stream->outcome)
@@ -703,7 +735,7 @@ link_all (Streams *streams)
     gst_pad_sticky_events_foreach (stream->pad, see_sticky, stream);
     /* Pads of the muxer are asked for before data comes, because the muxer begins when all that it has got are ready. */
     if (stream == streams->main)
-      streams->mux_main = gst_element_request_pad_simple (streams->mux, kinds[VIDEO].pad);
+      streams->mux_main = request_pad (streams, VIDEO);
     else if (!copy_stream (stream)) {
       char *text =
           g_strdup_printf ("%s cannot be written to %s; take the stream out of the film first, or write a .mkv",
@@ -800,6 +832,21 @@ make (const char *factory, const char *name, const char *package, GError **error
   return element;
 }
 
+/* A pipe cannot be written to at an earlier place, where muxers put what they learn at the end. */
+static void
+set_streaming (GstElement *mux, const char *properties)
+{
+  char **list = g_strsplit (properties, " ", -1);
+
+  for (char **property = list; *property; property++) {
+    char *equals = strchr (*property, '=');
+
+    *equals = '\0';
+    gst_util_set_object_arg (G_OBJECT (mux), *property, equals + 1);
+  }
+  g_strfreev (list);
+}
+
 Streams *
 streams_new (GstElement *pipeline, GstElement *source, GstElement *sink, const Options *options,
     const Container *container, Chapters *chapters, GError **error)
@@ -826,6 +873,9 @@ streams_new (GstElement *pipeline, GstElement *source, GstElement *sink, const O
   streams->list = g_ptr_array_new_with_free_func (stream_free);
   streams->convolve = gst_object_ref (convolve);
   streams->mux = gst_object_ref (mux);
+  streams->source = source;
+  if (output_is_pipe (options->output))
+    set_streaming (mux, container->streaming);
   gst_bin_add_many (streams->pipeline, parse, convolve, mux, NULL);
   gst_element_link (source, parse);
   gst_element_link (mux, sink);
