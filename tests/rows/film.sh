@@ -266,6 +266,41 @@ film_stops () {
     grep -q 'stopped before the end' out/example
 }
 
+# A sequence of pictures, one picture, and pipes.
+film_inputs () {
+  rm -rf out/inputs && mkdir -p out/inputs &&
+    film examples/clip.mp4 out/inputs/p%03d.png && [ "$(find out/inputs -name 'p*.png' | wc -l)" = 100 ] &&
+    ! find out/inputs -name '*.part' | grep . &&
+    film out/inputs/p%03d.png out/inputs/pictures.mkv --rate=50 && [ "$(frames out/inputs/pictures.mkv)" = 100 ] &&
+    film out/inputs/p001.png out/inputs/one.jpg && [ "$(frames out/inputs/one.jpg)" = 1 ] &&
+    film - - mask=box <out/inputs/pictures.mkv >out/inputs/pipe.mkv && [ "$(frames out/inputs/pipe.mkv)" = 100 ] &&
+    film "file://$PWD/examples/clip.mp4" out/inputs/uri.mov && [ "$(frames out/inputs/uri.mov)" = 100 ] &&
+    refuses 'more than one picture' examples/clip.mp4 out/refused.png &&
+    refuses 'there is no such picture' out/inputs/none%03d.png out/refused.mkv
+}
+
+# Films of a folder are made once, and one that fails does not keep the others from being made.
+film_folder () {
+  rm -rf out/folder out/folder-made && mkdir -p out/folder && cp examples/clip.mp4 'out/folder/a b.mp4' &&
+    cp LICENSE out/folder/bad.mkv || return 1
+  for text in '1 made, 0 there already, 1 failed' '0 made, 1 there already, 1 failed'; do
+    ! film out/folder out/folder-made >out/example 2>&1 && cat out/example && grep -q "^films: $text" out/example || return 1
+  done
+  [ "$(frames 'out/folder-made/a b.mp4')" = 100 ] && [ "$(find out/folder-made -type f | wc -l)" = 1 ] &&
+    film 'out/folder/a*' out/folder-made --container=mkv && [ "$(frames 'out/folder-made/a b.mkv')" = 100 ] &&
+    refuses 'is that of the input' out/folder out/folder
+}
+
+# Three pictures of 0.1 s each; GStreamer 1.22 itself finds no end of such a file.
+film_gif () {
+  gst-inspect-1.0 --exists avdec_gif || return 77
+  python3 -c '
+frame = b"\x21\xf9\x04\x00\x0a\x00\x00\x00" + b"\x2c" + bytes(4) + b"\x10\x00\x10\x00\x00" + b"\x02\x03\x84\x8f\x05\x00"
+head = b"GIF89a\x10\x00\x10\x00\x80\x00\x00" + bytes(3) + b"\xff\xff\xff"
+open("out/film.gif", "wb").write(head + b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00" + 3 * frame + b"\x3b")' &&
+    timeout 20 build/examples/film/cudaconvolve-film out/film.gif out/gif.mkv --codec=ffv1 && [ "$(frames out/gif.mkv)" = 3 ]
+}
+
 film_rows () {
   check "film: boxes from a file, and the sound" film_boxes
   check "film: mistakes in arguments" film_refuses
@@ -275,6 +310,9 @@ film_rows () {
   check "film: counts" film_counts
   check "film: mistakes in files of boxes" film_refuses_boxes
   check "film: Ctrl-C" film_stops
+  check "film: pictures, pipes and addresses" film_inputs
+  check "film: a folder" film_folder
+  check "film: a GIF" film_gif
   check "film: keyframes" film_keyframes
   check "film: keyframes that cannot be" film_keyframes_refused
   [ -n "$all" ] || return 0
