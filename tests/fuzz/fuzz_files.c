@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzzes the readers of files: .npy, .npz, and texts of weights. The first byte of an input chooses the reader, the
+ * Fuzzes the readers of files: .npy, .npz, texts of weights, and pictures. The first byte of an input chooses the reader, the
  * rest is the file. A reader gets the bytes in a block of their own size, or in a file that lies in memory.
  */
 #define _GNU_SOURCE
@@ -11,6 +11,7 @@
 
 #include "file.h"
 #include "fuzz.h"
+#include "image_file.h"
 #include "inflate.h"
 #include "mask_file.h"
 #include "npy.h"
@@ -189,6 +190,30 @@ read_mask (const uint8_t *bytes, size_t size)
   convolve_kept_file_unref (mask);
 }
 
+/* The bytes as a picture of each kind. */
+static void
+read_images (const uint8_t *bytes, size_t size)
+{
+  const ConvolveFileKind *kinds[] = { &convolve_matte_file, &convolve_picture_file };
+
+  write_file (bytes, size);
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    ConvolveKeptFile *kept = convolve_kept_file_new (kinds[i], location);
+    GError *error = NULL;
+    ConvolveImage *image = convolve_kept_file_read (kept, &error);
+
+    if (!image) {
+      check_error (error);
+    } else {
+      if (image->width < 1 || image->height < 1 || image->width > CONVOLVE_MAX_MATTE_SIDE
+          || image->height > CONVOLVE_MAX_MATTE_SIDE)
+        fuzz_fail ("a picture of %dx%d", image->width, image->height);
+      convolve_image_unref (image);
+    }
+    convolve_kept_file_unref (kept);
+  }
+}
+
 /* --- an archive around an array --- */
 
 /* The CRC-32 of ZIP, bit by bit: the sources of the project use zlib. */
@@ -310,7 +335,7 @@ read_deflated (const uint8_t *bytes, size_t size)
 }
 
 static void (*const readers[]) (const uint8_t *bytes, size_t size) = { read_arrays, read_archive, read_layer, read_mask,
-  read_stored, read_deflated };
+  read_stored, read_deflated, read_images };
 
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)

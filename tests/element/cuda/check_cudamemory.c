@@ -226,6 +226,21 @@ GST_START_TEST (test_cpu_variant)
 }
 GST_END_TEST;
 
+/* Gives the name of a new PPM file of 60x45 pixels. */
+static gchar *
+write_picture (void)
+{
+  g_autoptr (GString) ppm = g_string_new ("P6 60 45 255\n");
+  gchar *name = NULL;
+  gint fd = g_file_open_tmp ("cudamemory-XXXXXX.ppm", &name, NULL);
+
+  for (guint i = 0; i < 60 * 45 * 3; i++)
+    g_string_append_c (ppm, (gchar) (i * i % 251));
+  fail_unless (fd >= 0 && write (fd, ppm->str, ppm->len) == (gssize) ppm->len);
+  close (fd);
+  return name;
+}
+
 /* Parts of frames in all four combinations of memory: in place, as a copy, and without a box at all. */
 GST_START_TEST (test_regions)
 {
@@ -236,15 +251,20 @@ GST_START_TEST (test_regions)
     "regions=10,10,90,70;200,100,60,60;60,40,150,150 mask=gaussian region-strength=0.3 region-feather=4",
     "regions=5,5,300,200 region-effect=fill region-color=0xff2060a0",
     "regions=10,10,90,70;60,40,150,150 region-effect=noise-pixelate region-seed=7",
+    "regions=10,10,90,70;60,40,150,150 region-effect=pixelate region-feather=9 region-opacity=0.4",
+    "regions=5,5,300,200 region-effect=fill region-opacity=0.7",
+    "regions=5,5,100,90;60,40,150,150;-30,180,90,90 region-effect=fill region-picture=", /* the name follows */
     "regions=30,20,61,77 region-effect=fill region-lookahead=50000000",
     "regions=30,20,61,77 region-effect=pixelate region-lookahead=50000000 frames-in-flight=3" };
+  g_autofree gchar *picture = write_picture ();
 
   for (guint i = 0; i < G_N_ELEMENTS (formats) * G_N_ELEMENTS (settings); i++) {
     g_autofree gchar *source =
         g_strdup_printf ("videotestsrc pattern=snow num-buffers=3 ! video/x-raw,format=%s,width=322,height=242",
             formats[i % G_N_ELEMENTS (formats)]);
-    g_autofree gchar *element =
-        g_strdup_printf ("cudaconvolve " MASK " apply-to=regions %s", settings[i / G_N_ELEMENTS (formats)]);
+    const gchar *setting = settings[i / G_N_ELEMENTS (formats)];
+    g_autofree gchar *element = g_strdup_printf ("cudaconvolve " MASK " apply-to=regions %s%s", setting,
+        g_str_has_suffix (setting, "region-picture=") ? picture : "");
     g_autofree gchar *reference = g_strdup_printf ("%s ! %s kernel-variant=cpu", source, element);
     g_autofree gchar *system = g_strdup_printf ("%s ! %s", source, element);
     g_autofree gchar *both =
@@ -259,6 +279,7 @@ GST_START_TEST (test_regions)
     check_equal (out, expected, NULL);
     g_byte_array_unref (expected);
   }
+  g_unlink (picture);
 }
 GST_END_TEST;
 

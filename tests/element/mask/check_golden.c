@@ -65,6 +65,8 @@ static const struct
   { "NV12 RGB P010_10LE",
       "apply-to=regions regions='21,31,101,83' region-effect=noise-pixelate region-epsilon=4 region-seed=7" },
   { "I420", "apply-to=regions regions='21,31,101,83' region-effect=fill region-color=0xff204060" },
+  { "NV12 RGB P010_10LE",
+      "apply-to=regions regions='21,31,101,83' region-effect=pixelate region-feather=9 region-opacity=0.4" },
 };
 
 /* --- rows --- */
