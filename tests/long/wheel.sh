@@ -38,6 +38,10 @@ picture = numpy.arange(20000, dtype=numpy.uint32).reshape(100, 200).astype(numpy
 print(cudaconvolve.__version__, "mean of the edges", cudaconvolve.filter2d(picture, "sobel").mean())'
 took "the first array"
 apt install -y --no-install-recommends gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-libav
+# A wheel with CUDA needs libgstcuda-1.0.so.0.
+case $(echo /packages/*.whl) in
+  *+cuda*) apt install -y --no-install-recommends libgstreamer-plugins-bad1.0-0 ;;
+esac
 took "GStreamer"
 GST_PLUGIN_PATH=$(/venv/bin/python -c 'import cudaconvolve; print(cudaconvolve.plugin_path())') gst-inspect-1.0 cudaconvolve >/tmp/inspected
 grep Filename /tmp/inspected
