@@ -25,46 +25,84 @@ typedef struct
 {
   const gchar *what, *properties;
   guint boxes, side;
-  gboolean copied; /* somebody else holds the frame, so that the element works on a copy */
+  enum
+  {
+    IN_PLACE,
+    ON_A_COPY, /* somebody else holds the frame */
+    MOVING     /* boxes are those of the metadata, and other ones in each frame */
+  } way;
 } Case;
 
 #define FACES "apply-to=regions mask=gaussian region-strength=0.2"
 #define SOFT FACES " region-shape=ellipse region-feather=20"
 
 static const Case cases[] = {
-  { "whole frame, sigma 22.6", "mask=gaussian sigma=22.627417", 0, 0, FALSE },
-  { "whole frame, 5x5", "mask=gaussian", 0, 0, FALSE },
-  { "strength 0.2", FACES, 0, 0, FALSE },
-  { "strength 0.2", FACES, 1, 100, FALSE },
-  { "strength 0.2", FACES, 10, 100, FALSE },
-  { "strength 0.05", "apply-to=regions mask=gaussian region-strength=0.05", 10, 100, FALSE },
-  { "gaussian as it is", "apply-to=regions region-effect=mask mask=gaussian", 10, 100, FALSE },
-  { "strength 0.2, on a copy", FACES, 10, 100, TRUE },
-  { "strength 0.2, soft ellipses", SOFT, 10, 100, FALSE },
-  { "strength 0.2", FACES, 40, 100, FALSE },
-  { "strength 0.2", FACES, 100, 30, FALSE },
-  { "strength 0.2", FACES, 1000, 20, FALSE },
-  { "strength 0.2", FACES, 1, 300, FALSE },
-  { "strength 0.2", FACES, 1, 600, FALSE },
-  { "pixelate", "apply-to=regions region-effect=pixelate region-blocks=6", 10, 100, FALSE },
-  { "pixelate", "apply-to=regions region-effect=pixelate region-blocks=6", 1, 600, FALSE },
-  { "fill", "apply-to=regions region-effect=fill", 10, 100, FALSE },
-  { "gaussian as it is, outside", "apply-to=outside-regions region-effect=mask mask=gaussian", 10, 100, FALSE },
+  { "whole frame, sigma 22.6", "mask=gaussian sigma=22.627417", 0, 0, IN_PLACE },
+  { "whole frame, 5x5", "mask=gaussian", 0, 0, IN_PLACE },
+  { "strength 0.2", FACES, 0, 0, IN_PLACE },
+  { "strength 0.2", FACES, 1, 100, IN_PLACE },
+  { "strength 0.2", FACES, 10, 100, IN_PLACE },
+  { "strength 0.05", "apply-to=regions mask=gaussian region-strength=0.05", 10, 100, IN_PLACE },
+  { "gaussian as it is", "apply-to=regions region-effect=mask mask=gaussian", 10, 100, IN_PLACE },
+  { "strength 0.2, on a copy", FACES, 10, 100, ON_A_COPY },
+  { "strength 0.2, soft ellipses", SOFT, 10, 100, IN_PLACE },
+  { "strength 0.2", FACES, 40, 100, IN_PLACE },
+  { "strength 0.2", FACES, 100, 30, IN_PLACE },
+  { "strength 0.2", FACES, 1000, 20, IN_PLACE },
+  { "strength 0.2", FACES, 1, 300, IN_PLACE },
+  { "strength 0.2", FACES, 1, 600, IN_PLACE },
+  { "pixelate", "apply-to=regions region-effect=pixelate region-blocks=6", 10, 100, IN_PLACE },
+  { "pixelate", "apply-to=regions region-effect=pixelate region-blocks=6", 1, 600, IN_PLACE },
+  { "fill", "apply-to=regions region-effect=fill", 10, 100, IN_PLACE },
+  { "strength 0.2, moving", FACES, 10, 100, MOVING },
+  { "strength 0.2, moving", FACES, 100, 30, MOVING },
+  { "strength 0.2, moving", FACES, 1000, 20, MOVING },
+  { "fill, moving", "apply-to=regions region-effect=fill", 10, 100, MOVING },
+  { "gaussian as it is, outside", "apply-to=outside-regions region-effect=mask mask=gaussian", 10, 100, IN_PLACE },
 };
 
 static const gchar *const formats[] = { "NV12", "RGBA" };
 
-/* Boxes in rows, spread over the frame. */
+/* The place of box i: boxes lie in rows, spread over the frame. */
+static void
+find_place (const Case *row, guint i, guint *x, guint *y)
+{
+  guint columns = MAX (1, MIN (row->boxes, WIDTH / (row->side + row->side / 4 + 1)));
+  guint rows = (row->boxes + columns - 1) / columns;
+
+  *x = i % columns * (WIDTH / columns);
+  *y = i / columns * (HEIGHT / MAX (1, rows));
+}
+
 static gchar *
-place_boxes (guint count, guint side)
+place_boxes (const Case *row)
 {
   GString *text = g_string_new (NULL);
-  guint columns = MAX (1, MIN (count, WIDTH / (side + side / 4 + 1))), rows = (count + columns - 1) / MAX (1, columns);
 
-  for (guint i = 0; i < count; i++)
-    g_string_append_printf (text, "%u,%u,%u,%u;", i % columns * (WIDTH / columns),
-        i / columns * (HEIGHT / MAX (1, rows)), side, side);
+  for (guint i = 0, x, y; i < row->boxes && row->way != MOVING; i++) {
+    find_place (row, i, &x, &y);
+    g_string_append_printf (text, "%u,%u,%u,%u;", x, y, row->side, row->side);
+  }
   return g_string_free (text, FALSE);
+}
+
+static gboolean
+drop_meta (GstBuffer *frame, GstMeta **meta, gpointer data)
+{
+  if ((*meta)->info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)
+    *meta = NULL;
+  return TRUE;
+}
+
+/* Gives the frame boxes in its metadata, in another place than in the frame before. */
+static void
+move_boxes (const Case *row, GstBuffer *frame, guint number)
+{
+  gst_buffer_foreach_meta (frame, drop_meta, NULL);
+  for (guint i = 0, x, y; i < row->boxes; i++) {
+    find_place (row, i, &x, &y);
+    gst_buffer_add_video_region_of_interest_meta_id (frame, 0, x + number % 4, y + number % 3, row->side, row->side);
+  }
 }
 
 static gdouble
@@ -80,8 +118,8 @@ typedef struct
 {
   GstHarness *harness;
   GstBuffer *frame;
-  gboolean copied;
-  gdouble least; /* microseconds a frame */
+  const Case *row; /* or NULL */
+  gdouble least;   /* microseconds a frame */
 } Trial;
 
 static gboolean cuda;
@@ -90,8 +128,10 @@ static void
 run (Trial *trial, guint frames)
 {
   for (guint i = 0; i < frames; i++) {
-    GstBuffer *held = trial->copied ? gst_buffer_ref (trial->frame) : NULL, *out;
+    GstBuffer *held = trial->row && trial->row->way == ON_A_COPY ? gst_buffer_ref (trial->frame) : NULL, *out;
 
+    if (trial->row && trial->row->way == MOVING)
+      move_boxes (trial->row, trial->frame, i);
     if (gst_harness_push (trial->harness, trial->frame) != GST_FLOW_OK)
       g_error ("a frame fails");
     out = gst_harness_pull (trial->harness);
@@ -134,9 +174,9 @@ make_frame (const GstVideoInfo *info)
 }
 
 static Trial
-begin (const gchar *line, const gchar *format, gboolean copied)
+begin (const gchar *line, const gchar *format, const Case *row)
 {
-  Trial trial = { .harness = gst_harness_new_parse (line), .copied = copied, .least = G_MAXDOUBLE };
+  Trial trial = { .harness = gst_harness_new_parse (line), .row = row, .least = G_MAXDOUBLE };
   GstVideoInfo info;
 
   gst_video_info_set_format (&info, gst_video_format_from_string (format), WIDTH, HEIGHT);
@@ -204,15 +244,15 @@ main (int argc, char **argv)
                : "1080p, one thread; the least of %d rounds, microseconds of the processor a frame\n",
       rounds);
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
-    Trial trials[G_N_ELEMENTS (cases)], empty = begin ("identity", formats[f], FALSE);
+    Trial trials[G_N_ELEMENTS (cases)], empty = begin ("identity", formats[f], NULL);
     gdouble subtracted;
 
     for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-      g_autofree gchar *boxes = place_boxes (cases[i].boxes, cases[i].side);
+      g_autofree gchar *boxes = place_boxes (&cases[i]);
       g_autofree gchar *line = g_strdup_printf ("cudaconvolve %s %s regions=\"%s\"",
           cuda ? "" : "n-threads=1 kernel-variant=cpu", cases[i].properties, boxes);
 
-      trials[i] = begin (line, formats[f], cases[i].copied);
+      trials[i] = begin (line, formats[f], &cases[i]);
     }
     for (gint round = 0; round < rounds; round++) {
       measure (&empty);
