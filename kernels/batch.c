@@ -33,6 +33,7 @@ convolve_batch_free (ConvolveBatch *batch)
   free (batch->boxes);
   free (batch->outlines);
   free (batch->corners);
+  free (batch->mattes);
   free (batch);
 }
 
@@ -55,7 +56,7 @@ convolve_batch_begin (ConvolveBatch *batch, size_t bytes, void **memory, Convolv
 {
   ConvolveStatus status;
 
-  batch->n_works = batch->n_boxes = batch->n_outlines = batch->n_corners = 0;
+  batch->n_works = batch->n_boxes = batch->n_outlines = batch->n_corners = batch->n_mattes = 0;
   batch->has_run = false;
   status = batch->device ? convolve_device_batch_begin (batch, bytes, error)
                          : make_room (&batch->memory, &batch->bytes, bytes, error);
@@ -99,12 +100,6 @@ add (ConvolveBatch *batch, const ConvolveWork *work, ConvolveError *error)
               | (uintptr_t) plane->destination_stride)
           & 1))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "16-bit samples at an odd address or stride");
-  for (int i = 0; batch->device && work->kind == CONVOLVE_WORK_BLEND && i < work->blend.n_mattes; i++) {
-    const ConvolveMatte *matte = &work->blend.mattes[i];
-
-    if (matte->pixel.type == CONVOLVE_SAMPLE_U16 && (((uintptr_t) matte->samples | (uintptr_t) matte->stride) & 1))
-      return convolve_fail (error, CONVOLVE_INVALID, 0, "16-bit samples of a matte at an odd address or stride");
-  }
   if (batch->n_works > 0 && phase_of (work->kind) < phase_of (batch->works[batch->n_works - 1].kind))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "an effect behind a copy or a blend, or a copy behind a blend");
   if (!extend ((void **) &batch->works, batch->n_works, &batch->works_room, 1, sizeof (*work)))
@@ -195,6 +190,23 @@ convolve_batch_copy (ConvolveBatch *batch, const void *source, ptrdiff_t source_
   return add (batch, &work, error);
 }
 
+static ConvolveStatus
+add_mattes (ConvolveBatch *batch, const ConvolveExtras *extras, ConvolveError *error)
+{
+  if (!extend ((void **) &batch->mattes, batch->n_mattes, &batch->mattes_room, (size_t) extras->n_mattes,
+          sizeof (*batch->mattes)))
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d mattes", extras->n_mattes);
+  for (int i = 0; i < extras->n_mattes; i++) {
+    const ConvolveMatte *matte = &extras->mattes[i];
+
+    if (batch->device && matte->pixel.type == CONVOLVE_SAMPLE_U16
+        && (((uintptr_t) matte->samples | (uintptr_t) matte->stride) & 1))
+      return convolve_fail (error, CONVOLVE_INVALID, 0, "16-bit samples of a matte at an odd address or stride");
+    batch->mattes[batch->n_mattes++] = *matte;
+  }
+  return CONVOLVE_OK;
+}
+
 /* Copies the polygons of an area, whose corners follow each other then. FALSE without memory. */
 static bool
 add_outlines (ConvolveBatch *batch, const ConvolveArea *area)
@@ -255,6 +267,7 @@ convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *pixel, const Co
     const ConvolvePlane *plane, ConvolveError *error)
 {
   ConvolveWork work = { .kind = CONVOLVE_WORK_BLEND, .pixel = *pixel, .plane = *plane };
+  ConvolveStatus status;
 
   if (convolve_check_blend (pixel, area, plane, error) != CONVOLVE_OK)
     return CONVOLVE_INVALID;
@@ -265,8 +278,9 @@ convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *pixel, const Co
   work.blend.area.boxes = NULL;
   work.blend.area.extras = NULL;
   work.blend.n_mattes = area->extras ? area->extras->n_mattes : 0;
-  for (int i = 0; i < work.blend.n_mattes; i++)
-    work.blend.mattes[i] = area->extras->mattes[i];
+  work.blend.first_matte = batch->n_mattes;
+  if (work.blend.n_mattes > 0 && (status = add_mattes (batch, area->extras, error)) != CONVOLVE_OK)
+    return status;
   work.blend.outlined = area->extras && area->extras->outlines && area->count > 0;
   work.blend.first_outline = batch->n_outlines;
   if (work.blend.outlined && !add_outlines (batch, area))

@@ -48,7 +48,7 @@ typedef struct
       bool outlined;   /* the area has polygons */
       bool has_shapes; /* the weight of a pixel is not that of one box alone: see find_shapes () */
       int n_mattes;
-      ConvolveMatte mattes[CONVOLVE_MAX_MATTES];
+      size_t first_matte;
     } blend;
   };
 } ConvolveWork;
@@ -103,6 +103,8 @@ struct ConvolveBatch
   size_t n_outlines, outlines_room;
   ConvolvePoint *corners;
   size_t n_corners, corners_room;
+  ConvolveMatte *mattes;
+  size_t n_mattes, mattes_room;
   void *loaded; /* what the device keeps for the batch, or NULL */
 };
 
@@ -116,7 +118,7 @@ convolve_batch_area (const ConvolveBatch *batch, const ConvolveWork *work, Convo
   *extras = (ConvolveExtras){ .outlines = work->blend.outlined ? batch->outlines + work->blend.first_outline : NULL,
     .corners = batch->corners,
     .n_corners = (int) batch->n_corners };
-  extras->mattes = work->blend.mattes;
+  extras->mattes = batch->mattes + work->blend.first_matte;
   extras->n_mattes = work->blend.n_mattes;
   area.extras = work->blend.outlined || work->blend.n_mattes > 0 ? extras : NULL;
   return area;

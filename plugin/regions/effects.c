@@ -133,14 +133,13 @@ static ConvolveStatus
 convolve_windows (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint number,
     const GstCudaConvolveGroup *group, const ConvolvePlane *plane, ConvolveError *error)
 {
-  const GstCudaConvolveWindows *windows = &regions->windows;
+  const GArray *windows = regions->windows_of[number];
   ConvolveStatus status = CONVOLVE_OK;
 
-  for (guint i = 0; i < gst_cuda_convolve_windows_count (windows, group) && status == CONVOLVE_OK; i++) {
-    GstCudaConvolveWindow window = gst_cuda_convolve_windows_get (windows, group, i);
+  for (guint i = 0; i < windows->len && status == CONVOLVE_OK; i++) {
     ConvolvePlane part;
 
-    if (gst_cuda_convolve_window_part (&window, group, plane, &part))
+    if (gst_cuda_convolve_window_part (&g_array_index (windows, GstCudaConvolveWindow, i), group, plane, &part))
       status = convolve_patch (regions, patch, number, &part, error);
   }
   return status;
@@ -185,12 +184,11 @@ pixelate_patch (GstCudaConvolveRegions *regions, const GstCudaConvolveGroup *gro
 
 ConvolveStatus
 gst_cuda_convolve_compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint number,
-    const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error)
+    ConvolveRect rect, const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error)
 {
   const GstCudaConvolveLayout *layout = &regions->plans->work.in;
   const GstCudaConvolveGroup *group = &layout->groups[number];
-  ConvolvePlane plane = describe_plane (group, pair, regions->windows.planes[group->plane].rows,
-      gst_cuda_convolve_patch_in_group (regions, patch, group), bytes);
+  ConvolvePlane plane = describe_plane (group, pair, regions->windows.planes[group->plane].rows, rect, bytes);
   ConvolveDrawing drawing;
   ConvolveBlocks blocks = { .x = patch->x,
     .y = patch->y,
@@ -269,12 +267,11 @@ blend_rows (ConvolveBatch *batch, const ConvolvePixel *pixel, const ConvolveArea
 
 ConvolveStatus
 gst_cuda_convolve_blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint number,
-    const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error)
+    ConvolveRect rect, const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error)
 {
   const GstCudaConvolveLayout *layout = &regions->plans->work.in;
   const GstCudaConvolveGroup *group = &layout->groups[number];
   const GstCudaConvolveWindows *windows = &regions->windows;
-  ConvolveRect rect = gst_cuda_convolve_patch_in_group (regions, patch, group);
   ConvolveExtras extras = {
     .outlines =
         patch->has_polygons ? &g_array_index (regions->patches.outlines, ConvolveOutline, patch->first_box) : NULL,

@@ -17,11 +17,11 @@ ConvolveRect gst_cuda_convolve_patch_in_group (const GstCudaConvolveRegions *reg
 /* The size of a patch's memory: so many bytes that the memory of the next patch is aligned. */
 gsize gst_cuda_convolve_patch_bytes (const GstCudaConvolveGroup *group, ConvolveRect rect);
 
-/* pair is the plane of the group with that number. Errors: NO_MEMORY, and those of the batch. */
+/* rect is the patch in the group with that number, and pair is the plane of the group. Errors: NO_MEMORY, and those of the batch. */
 ConvolveStatus gst_cuda_convolve_compute_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch,
-    guint number, const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error);
+    guint number, ConvolveRect rect, const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error);
 ConvolveStatus gst_cuda_convolve_blend_patch (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch,
-    guint number, const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error);
+    guint number, ConvolveRect rect, const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error);
 
 G_END_DECLS
 

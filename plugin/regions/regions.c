@@ -193,6 +193,9 @@ clear_regions (gpointer data)
   gst_cuda_convolve_work_unref (regions->plans);
   g_clear_pointer (&regions->properties, convolve_properties_unref);
   gst_cuda_convolve_patches_clear (&regions->patches);
+  g_array_unref (regions->places);
+  for (guint i = 0; i < G_N_ELEMENTS (regions->windows_of); i++)
+    g_array_unref (regions->windows_of[i]);
   convolve_batch_free (regions->batch); /* waits for the device */
   forget_mask (regions);
   forget_filling (regions);
@@ -219,6 +222,9 @@ gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans, GstCudaConvolveNoise
   regions->has_alpha =
       gst_cuda_convolve_matte_find_alpha (&plans->work.in, &regions->alpha_group, &regions->alpha_sample);
   gst_cuda_convolve_patches_init (&regions->patches);
+  regions->places = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolvePlace));
+  for (guint i = 0; i < G_N_ELEMENTS (regions->windows_of); i++)
+    regions->windows_of[i] = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolveWindow));
   regions->noise = noise;
   return regions;
 }

@@ -25,6 +25,13 @@ typedef struct
   GstCudaConvolvePlanePair pairs[GST_VIDEO_MAX_PLANES];
 } GstCudaConvolveKept;
 
+/* Where a patch is in a group, and where its effect is in the batch's memory. */
+typedef struct
+{
+  ConvolveRect rect;
+  gsize offset; /* bytes */
+} GstCudaConvolvePlace;
+
 struct _GstCudaConvolveRegions
 {
   GstCudaConvolveWork work;
@@ -41,8 +48,10 @@ struct _GstCudaConvolveRegions
   guint faults;                     /* of the frame that find() was for */
   const gchar *whole;               /* why that whole frame is changed, or NULL */
   GstCudaConvolvePatches patches;
-  GstCudaConvolveNoise *noise;    /* the element's */
-  GstCudaConvolveWindows windows; /* of the frame that run() works on */
+  GstCudaConvolveNoise *noise;                  /* the element's */
+  GstCudaConvolveWindows windows;               /* of the frame that run() works on */
+  GArray *windows_of[GST_VIDEO_MAX_COMPONENTS]; /* GstCudaConvolveWindow, of each group of this frame */
+  GArray *places;                               /* GstCudaConvolvePlace, of each group with an effect, patch by patch */
 
   ConvolveKeptFile *mask;   /* that the plane was made of; or NULL */
   guint8 *mask_plane;       /* as large as frames; or NULL */

@@ -13,31 +13,25 @@
 /* --- all patches --- */
 
 typedef ConvolveStatus (*Turn) (GstCudaConvolveRegions *regions, const GstCudaConvolvePatch *patch, guint group,
-    const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error);
+    ConvolveRect rect, const GstCudaConvolvePlanePair *pair, guint8 *bytes, ConvolveError *error);
 
-/* Goes through all patches and groups, with the memory of each. pairs has an element for each plane. */
+/* Goes through all patches and groups, with the place of each. pairs has an element for each plane. */
 static ConvolveStatus
 take_turn (GstCudaConvolveRegions *regions, Turn turn, const GstCudaConvolvePlanePair *pairs, guint8 *bytes,
     ConvolveError *error)
 {
   const GstCudaConvolveLayout *layout = &regions->plans->work.in;
+  const GstCudaConvolvePlace *place = (const GstCudaConvolvePlace *) regions->places->data;
+  ConvolveStatus status = CONVOLVE_OK;
 
-  for (guint i = 0; i < regions->patches.patches->len; i++) {
-    const GstCudaConvolvePatch *patch = &g_array_index (regions->patches.patches, GstCudaConvolvePatch, i);
-
-    for (guint k = 0; k < layout->n_groups; k++) {
-      const GstCudaConvolveGroup *group = &layout->groups[k];
-      ConvolveStatus status;
-
-      if (group->pixel.select == 0)
-        continue;
-      status = turn (regions, patch, k, &pairs[group->plane], bytes, error);
-      if (status != CONVOLVE_OK)
-        return status;
-      bytes += gst_cuda_convolve_patch_bytes (group, gst_cuda_convolve_patch_in_group (regions, patch, group));
-    }
-  }
-  return CONVOLVE_OK;
+  for (guint i = 0; i < regions->patches.patches->len; i++)
+    for (guint k = 0; k < layout->n_groups && status == CONVOLVE_OK; k++)
+      if (layout->groups[k].pixel.select != 0) {
+        status = turn (regions, &g_array_index (regions->patches.patches, GstCudaConvolvePatch, i), k, place->rect,
+            &pairs[layout->groups[k].plane], bytes + place->offset, error);
+        place++;
+      }
+  return status;
 }
 
 /* Copies the planes that are not changed in place, with all bytes of their rows. */
@@ -56,19 +50,44 @@ copy_planes (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pa
   return status;
 }
 
+/* Finds the place of each patch in each group with an effect: the bytes of all together. */
 static gsize
-count_bytes (const GstCudaConvolveRegions *regions)
+find_places (GstCudaConvolveRegions *regions)
 {
   const GstCudaConvolveLayout *layout = &regions->plans->work.in;
   gsize bytes = 0;
 
+  g_array_set_size (regions->places, 0);
   for (guint i = 0; i < regions->patches.patches->len; i++)
     for (guint k = 0; k < layout->n_groups; k++)
-      if (layout->groups[k].pixel.select != 0)
-        bytes += gst_cuda_convolve_patch_bytes (&layout->groups[k],
-            gst_cuda_convolve_patch_in_group (regions,
-                &g_array_index (regions->patches.patches, GstCudaConvolvePatch, i), &layout->groups[k]));
+      if (layout->groups[k].pixel.select != 0) {
+        GstCudaConvolvePlace place = { .rect = gst_cuda_convolve_patch_in_group (regions,
+                                           &g_array_index (regions->patches.patches, GstCudaConvolvePatch, i),
+                                           &layout->groups[k]),
+          .offset = bytes };
+
+        g_array_append_val (regions->places, place);
+        bytes += gst_cuda_convolve_patch_bytes (&layout->groups[k], place.rect);
+      }
   return bytes;
+}
+
+/* Finds the windows of each group. */
+static void
+find_windows (GstCudaConvolveRegions *regions)
+{
+  const GstCudaConvolveLayout *layout = &regions->plans->work.in;
+
+  for (guint k = 0; k < layout->n_groups; k++) {
+    const GstCudaConvolveGroup *group = &layout->groups[k];
+
+    g_array_set_size (regions->windows_of[k], 0);
+    for (guint i = 0; i < gst_cuda_convolve_windows_count (&regions->windows, group); i++) {
+      GstCudaConvolveWindow window = gst_cuda_convolve_windows_get (&regions->windows, group, i);
+
+      g_array_append_val (regions->windows_of[k], window);
+    }
+  }
 }
 
 /* The rows of the plane with alpha that are copied before the effects are drawn: those of an alpha that changes in place. */
@@ -137,7 +156,7 @@ static ConvolveStatus
 run_once (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs, ConvolveError *error)
 {
   const GstCudaConvolveGroup *alpha = &regions->plans->work.in.groups[regions->alpha_group];
-  gsize of_effects = count_bytes (regions);
+  gsize of_effects = find_places (regions);
   gsize of_alpha = count_alpha_rows (regions, pairs) * regions->windows.planes[alpha->plane].row_bytes;
   void *bytes;
   ConvolveStatus status = convolve_batch_begin (regions->batch, of_effects + of_alpha, &bytes, error);
@@ -145,6 +164,7 @@ run_once (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs
   if (status == CONVOLVE_OK && regions->filling.values)
     status = copy_to_device (regions, &regions->filling.on_device, regions->filling.values,
         regions->filling.n_values * sizeof (*regions->filling.values), error);
+  find_windows (regions);
   if (status == CONVOLVE_OK)
     status = take_turn (regions, gst_cuda_convolve_compute_patch, pairs, bytes, error);
   if (status == CONVOLVE_OK && regions->mask)

@@ -208,14 +208,14 @@ reserve (ConvolveTables *tables, size_t count)
 
 /* The number of the blend's first matte in the table. */
 static int
-add_mattes (ConvolveTables *tables, const ConvolveWork *work)
+add_mattes (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork *work)
 {
   ConvolveTable *table = &tables->table[CONVOLVE_TABLE_MATTES];
   size_t first = table->count, n = (size_t) work->blend.n_mattes;
   ConvolveMatte *mattes = convolve_table_extend (tables, table, sizeof (*mattes), n);
 
   if (mattes && n > 0)
-    memcpy (mattes, work->blend.mattes, n * sizeof (*mattes));
+    memcpy (mattes, batch->mattes + work->blend.first_matte, n * sizeof (*mattes));
   return (int) first;
 }
 
@@ -243,7 +243,7 @@ add_blend (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWor
     .area = work->blend.area,
     .has_shapes = work->blend.has_shapes,
     .n_mattes = (uint8_t) work->blend.n_mattes,
-    .first_matte = add_mattes (tables, work),
+    .first_matte = add_mattes (tables, batch, work),
     .outlined = work->blend.outlined,
     .to_outlines = to_outlines };
   tables->has_shapes |= job->has_shapes;
