@@ -17,6 +17,7 @@ import random
 import subprocess
 import sys
 import threading
+import types
 
 try:
     import numpy
@@ -443,10 +444,52 @@ def check_fake():
     raises(cudaconvolve.DeviceError, 'no CUDA device', cudaconvolve.device_name, 5)
 
 
+class StandIn:
+    """Arrays of PyTorch or CuPy as the module sees them, over memory of the fake device. The module's name makes the library."""
+
+    def __init__(self, array, device='cuda:0'):
+        self.array, self.dtype, self.device = array, array.dtype, device
+        self.__cuda_array_interface__ = array.__array_interface__
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+
+def check_stand_ins():
+    """Arrays of PyTorch and CuPy run on the stream that is current there, and results are of their kind."""
+    image = numpy.random.default_rng(1).integers(0, 256, (9, 8, 3), 'u1')
+    planes = numpy.random.default_rng(2).random((3, 9, 8), 'f4')
+    for name, current, handle in (('torch', 'current_stream', 'cuda_stream'), ('cupy', 'get_current_stream', 'ptr')):
+        library, made = types.ModuleType(name), []
+        kind = type('Tensor', (StandIn,), {'__module__': name + '.core'})
+
+        def empty(shape, dtype, device='cuda:0'):
+            made.append(kind(numpy.zeros(shape, dtype), device))
+            return made[-1]
+
+        stream = type('Stream', (), {handle: 0})()
+        library.empty, library.empty_like = empty, lambda array: empty(array.array.shape, array.dtype)
+        library.cuda = types.SimpleNamespace(**{current: lambda *device: stream})
+        sys.modules[name] = library
+        try:
+            for number, used in ((0, 1), (21, 21)):
+                setattr(stream, handle, number)
+                cudaconvolve.clear()
+                result = cudaconvolve.filter2d(kind(image), 'sharpen')
+                check(result is made[-1] and used_stream() == used, f'{name}: stream {used_stream()} instead of {used}')
+                check((result.array == cudaconvolve.filter2d(image, 'sharpen')).all(), f'{name}: the bytes')
+                result = cudaconvolve.layer(kind(planes), numpy.ones((2, 3, 3, 3)), padding=1, stride=2)
+                check(result is made[-1] and result.array.shape == (2, 5, 4), f'{name}: a layer')
+            raises(ValueError, 'without a copy|contiguous', cudaconvolve.filter2d, kind(image.transpose(1, 0, 2)), 'sharpen')
+        finally:
+            del sys.modules[name]
+
+
 def main():
     print(f'--seed {options.seed}, numpy {numpy.__version__}, Python {sys.version.split()[0]}' + (', the fake device' if on_fake else ''))
     if on_fake:
         check_fake()
+        check_stand_ins()
     else:
         check_structs()
         check_errors()

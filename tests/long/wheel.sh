@@ -3,7 +3,7 @@
 # The wheel in a bare system: sh tests/long/wheel.sh [SUITE...]
 #
 # Makes the wheel of this tree without CUDA, or takes the file WHEEL. For each suite, "bookworm" and "trixie" where none is named, in
-# a system that debootstrap makes: pip installs the wheel, the module convolves an array, gst-launch-1.0 finds the element
+# a system that debootstrap makes: pip installs the wheel, the module convolves an array and is checked, gst-launch-1.0 finds the element
 # through the module, and cudaconvolve-film covers a box of the clip. Prints seconds and megabytes. Needs root. CACHE and MIRROR are as
 # in package.sh.
 set -eu
@@ -37,6 +37,7 @@ import cudaconvolve, numpy
 picture = numpy.arange(20000, dtype=numpy.uint32).reshape(100, 200).astype(numpy.uint8)
 print(cudaconvolve.__version__, "mean of the edges", cudaconvolve.filter2d(picture, "sobel").mean())'
 took "the first array"
+/venv/bin/python tests/library/python_module.py --cases 400
 apt install -y --no-install-recommends gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-libav
 # A wheel with CUDA needs libgstcuda-1.0.so.0.
 case $(echo /packages/*.whl) in
@@ -54,7 +55,9 @@ for suite in "$@"; do
   root=$cache/$suite.wheel.$$
   trap 'rm -rf --one-file-system "$root"' EXIT
   root_unpack "$suite" "$root"
-  mkdir -p "$root/packages"
+  mkdir -p "$root/packages/tests/library" "$root/packages/kernels"
+  cp tests/library/python_module.py "$root/packages/tests/library/"
+  cp kernels/abi.txt "$root/packages/kernels/"
   cp "$WHEEL" examples/clip.mp4 examples/clip-boxes.json "$root/packages/"
   cp out/wheel-inside "$root/packages/inside"
   echo "$suite: $(cat "$root/etc/debian_version"), $(basename "$WHEEL")"
