@@ -71,13 +71,20 @@ last_line (const gchar *text)
   return found ? found : g_strdup ("");
 }
 
+/* Ctrl-C is for the program that has the detector, and not for the detector. */
+static void
+leave_group (gpointer data)
+{
+  setpgid (0, 0);
+}
+
 static gboolean
 start (FilmDetector *detector, GError **error)
 {
   GError *fault = NULL;
 
-  if (!g_spawn_async_with_pipes (NULL, detector->command, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, NULL,
-          NULL, &detector->pid, &detector->in, &detector->out, &detector->err, &fault)) {
+  if (!g_spawn_async_with_pipes (NULL, detector->command, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD,
+          leave_group, NULL, &detector->pid, &detector->in, &detector->out, &detector->err, &fault)) {
     detector->pid = 0;
     fail (error, detector, ": %s", fault->message);
     g_error_free (fault);
@@ -414,31 +421,44 @@ read_boxes (const FilmDetector *detector, const gchar *line, GArray *boxes, GErr
   return ok;
 }
 
-gboolean
-film_detector_find (FilmDetector *detector, GstVideoFrame *frame, GArray *boxes, GError **error)
+/* A detector knows one size. For another one, and after a fault, a new detector begins. */
+static gboolean
+prepare (FilmDetector *detector, const GstVideoInfo *info, GError **error)
+{
+  if (detector->pid && gst_video_info_is_equal (&detector->film, info))
+    return TRUE;
+  if (detector->converter)
+    stop (detector);
+  forget_film (detector);
+  return (detector->pid || start (detector, error)) && begin_film (detector, info, error);
+}
+
+static gboolean
+find (FilmDetector *detector, GstVideoFrame *frame, GArray *boxes, GError **error)
 {
   gchar *line;
   gboolean ok;
 
-  g_array_set_size (boxes, 0);
-  if (!gst_video_info_is_equal (&detector->film, &frame->info)) {
-    /* A detector knows one size. For another one a new detector begins. */
-    if (detector->converter)
-      stop (detector);
-    forget_film (detector);
-    if ((!detector->pid && !start (detector, error)) || !begin_film (detector, &frame->info, error))
-      return FALSE;
-  }
+  if (!prepare (detector, &frame->info, error))
+    return FALSE;
   if (!convert (detector, frame)) {
     fail (error, detector, ": no memory for a frame");
     return FALSE;
   }
   line = ask (detector, detector->pixels->data, detector->pixels->len, error);
-  if (!line)
-    return FALSE;
-  ok = read_boxes (detector, line, boxes, error);
+  ok = line && read_boxes (detector, line, boxes, error);
   g_free (line);
   return ok;
+}
+
+gboolean
+film_detector_find (FilmDetector *detector, GstVideoFrame *frame, GArray *boxes, GError **error)
+{
+  g_array_set_size (boxes, 0);
+  if (find (detector, frame, boxes, error))
+    return TRUE;
+  stop (detector);
+  return FALSE;
 }
 
 void

@@ -222,8 +222,10 @@ class Model:
         options = onnxruntime.SessionOptions()
         # Threads that wait for the next frame leave the cores to the decoder and the encoder.
         options.add_session_config_entry('session.intra_op.allow_spinning', '0')
+        # TensorRT would build an engine for minutes.
+        providers = [name for name in onnxruntime.get_available_providers() if not name.startswith('Tensorrt')]
         try:
-            self.session = onnxruntime.InferenceSession(data, options, providers=onnxruntime.get_available_providers())
+            self.session = onnxruntime.InferenceSession(data, options, providers=providers)
         except Exception as error:  # ONNX Runtime has a class of its own for each fault
             fail('%s: %s' % (path, ' '.join(str(error).split())))
         self.input = self.session.get_inputs()[0]

@@ -172,9 +172,17 @@ GST_START_TEST (answers_and_deaths)
       ok = find (detector, &info, buffer, boxes, &error);
     if (!answers[i].error)
       g_assert_no_error (error);
-    else if (!error || !strstr (error->message, answers[i].error) || strchr (error->message, '\n'))
-      g_error ("%s: the error is %s", answers[i].mode, error ? error->message : "missing");
-    g_clear_error (&error);
+    /* After an error a new detector begins, and does the same. */
+    for (guint k = 0; k < 2 && answers[i].error; k++) {
+      if (!error || !strstr (error->message, answers[i].error) || strchr (error->message, '\n'))
+        g_error ("%s: the error is %s", answers[i].mode, error ? error->message : "missing");
+      g_clear_error (&error);
+      if (k == 0 && strcmp (answers[i].mode, "mute"))
+        for (ok = TRUE; ok;)
+          ok = find (detector, &info, buffer, boxes, &error);
+      else
+        break;
+    }
     g_array_unref (boxes);
     film_detector_free (detector);
   }
