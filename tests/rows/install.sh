@@ -134,8 +134,9 @@ install_wheel () {
   for program in build-install/staged/bin/*; do
     [ ! -e "$program" ] || gst_alone "$installed/$(basename "$program")" --help >/dev/null || return 1
   done
-  # Before Gst.init() and after it.
-  for order in "import cudaconvolve; Gst.init(None)" "Gst.init(None); import cudaconvolve"; do
+  # Before Gst.init() and after it, and where GStreamer looks at the variable with its version alone.
+  for order in "import cudaconvolve; Gst.init(None)" "Gst.init(None); import cudaconvolve" \
+    "import os; os.environ['GST_PLUGIN_PATH_1_0'] = '/nowhere'; import cudaconvolve; Gst.init(None)"; do
     "$python" -c 'import gi; gi.require_version("Gst", "1.0")' 2>/dev/null || { echo "without gi, of python3-gi"; break; }
     rm -f out/install/registry.bin
     found=$(gst_alone "$installed/python" -c "

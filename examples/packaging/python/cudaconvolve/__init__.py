@@ -50,11 +50,13 @@ def device_name(number=-1):
 
 
 def _offer_plugin():
-    folder, paths = plugin_path(), os.environ.get('GST_PLUGIN_PATH', '').split(os.pathsep)
+    folder = plugin_path()
     if folder is None:
         return
-    if folder not in paths:
-        os.environ['GST_PLUGIN_PATH'] = os.pathsep.join([folder] + [path for path in paths if path])
+    # Where the variable with the version is set, GStreamer does not look at the other one.
+    name = 'GST_PLUGIN_PATH_1_0' if 'GST_PLUGIN_PATH_1_0' in os.environ else 'GST_PLUGIN_PATH'
+    others = [path for path in os.environ.get(name, '').split(os.pathsep) if path and path != folder]
+    os.environ[name] = os.pathsep.join([folder] + others)
     gst = sys.modules.get('gi.repository.Gst')
     if gst and gst.is_initialized():
         gst.Registry.get().scan_path(folder)

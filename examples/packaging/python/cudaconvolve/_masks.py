@@ -317,7 +317,7 @@ def check_divisor(divisor):
         raise ValueError(f'divisor: {divisor} is not a number to divide by')
 
 
-@functools.lru_cache(256)
+@functools.lru_cache(64)
 def of_preset(text, width, height, sigma, divisor, offset):
     preset, name, argument = find(text)
     check_side('width', width)
@@ -344,7 +344,7 @@ def of_preset(text, width, height, sigma, divisor, offset):
     return Weights(request.width, request.height, sets, divisor, offset + preset.offset, preset.combination, lines)
 
 
-@functools.lru_cache(256)
+@functools.lru_cache(64)
 def of_taps(data, width, height, divisor, offset):
     check_divisor(divisor)
     check_number('offset', offset, -1, 1)
