@@ -13,6 +13,7 @@
 #include <gst/pbutils/pbutils.h>
 
 #include "batch.h"
+#include "check.h"
 #include "container.h"
 #include "convolve.h"
 #include "encoder.h"
@@ -65,7 +66,7 @@ int
 main (int argc, char **argv)
 {
   Options options = { .quality = USUAL_QUALITY, .rate = 25 };
-  gboolean json = FALSE, ok;
+  gboolean json = FALSE, check = FALSE, ok;
   const GOptionEntry entries[] = {
     { "boxes", 0, 0, G_OPTION_ARG_FILENAME, &options.boxes, "cover the boxes of a JSON file", "FILE.json" },
     { "cover", 0, 0, G_OPTION_ARG_STRING, &options.cover, "cover what a detector finds", "faces" },
@@ -89,6 +90,7 @@ main (int argc, char **argv)
     { "picture", 0, 0, G_OPTION_ARG_FILENAME, &options.picture, "write the middle frame before and after", "FILE.png" },
     { "rate", 0, 0, G_OPTION_ARG_DOUBLE, &options.rate, "frames a second of a sequence of pictures, 25 by default",
         "NUMBER" },
+    { "check", 0, 0, G_OPTION_ARG_NONE, &check, "say what this machine has, and compare checksums", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &json, "write JSON lines, for programs", NULL },
     { 0 },
   };
@@ -108,7 +110,7 @@ main (int argc, char **argv)
       memmove (&argv[i], &argv[i + 1], (argc-- - i) * sizeof *argv);
       break;
     }
-  if (ok && argc < 3)
+  if (ok && !check && argc < 3)
     g_set_error_literal (&error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
         "a film and the name of the film to write are needed; see --help");
   g_option_context_free (context);
@@ -117,6 +119,8 @@ main (int argc, char **argv)
     return 1;
   }
   gst_pb_utils_init ();
+  if (check)
+    return check_machine (options.model ? options.model : options.detector) ? 0 : 1;
   options.input = argv[1];
   options.output = argv[2];
   options.properties = argv + 3;

@@ -4,6 +4,7 @@
 #define FILM_TEXTS_H
 
 extern const char film_faces_py[];
+extern const char film_golden_csv[];
 extern const char film_page_html[];
 
 #endif

