@@ -345,6 +345,7 @@ def check_errors():
     raises(ValueError, 'boundary|mirror|replicate', filter2d, image, mask, 'mirror')
     raises(ValueError, 'outside|255', filter2d, image, mask, 'constant', outside=256)
     raises(ValueError, 'outside|3 channels', filter2d, image, mask, 'constant', outside=(1, 2))
+    raises(ValueError, 'outside|replicate', filter2d, image, mask, outside=3)
     raises(ValueError, 'depth', filter2d, image, mask, depth=10)
     raises(ValueError, 'out|overlaps', filter2d, image, mask, out=image)
     raises(ValueError, 'out|overlaps', filter2d, image[:3], mask, out=image[4:1:-1])

@@ -123,7 +123,7 @@ def _new_layer(shape, channels, taps, bias):
 
 
 def _convolve_floats(image, out, weights, boundary, variant, on):
-    """Each channel is a group of a layer, with the mask as its filter; in host memory, a product of lines is done in two passes."""
+    """Each channel is a group of a layer, with the mask as its filter."""
     channels, mask = image.shape[3], weights.struct
     if weights.struct.combination or len(weights.divisors) > 1:
         raise TypeError('mask: presets that combine several masks take uint8 and uint16, and image has floats')
@@ -132,9 +132,10 @@ def _convolve_floats(image, out, weights, boundary, variant, on):
 
     image, out = image.transposed((0, 3, 1, 2)), out.transposed((0, 3, 1, 2))
 
-    def run(source, destination, height, width, taps, offset):
+    def run(source, destination, height, width, taps, divisor, offset):
         def arguments():
-            made = _new_layer((channels, 1, height, width), channels, array.array('f', taps * channels), array.array('f', [offset] * channels))
+            numbers = array.array('f', [tap / divisor for tap in taps] * channels), array.array('f', [offset] * channels)
+            made = _new_layer((channels, 1, height, width), channels, *numbers)
             made.groups, made.type, made.boundary = channels, LAYER_TYPES[image.dtype], boundary
             made.pad_top = made.pad_bottom = height // 2
             made.pad_left = made.pad_right = width // 2
@@ -143,14 +144,15 @@ def _convolve_floats(image, out, weights, boundary, variant, on):
         key = channels, image.dtype, boundary, weights.key, height, width, variant
         _run_layer(_plans.plan(key, '_layer', on, arguments), source, destination)
 
+    # In host memory there is room for what lies between two passes.
     if weights.lines and image.dtype == 'f4' and not on.device:
         column, row = weights.lines
         between = ctypes.create_string_buffer(4 * math.prod(image.shape))
         between = _arrays.View('image', ctypes.addressof(between), image.shape, None, 'f4', None, between)
-        run(image, between, 1, mask.width, row, 0.0)
-        run(between, out, mask.height, 1, [tap / mask.divisor for tap in column], mask.offset)
+        run(image, between, 1, mask.width, row, 1.0, 0.0)
+        run(between, out, mask.height, 1, column, mask.divisor, mask.offset)
     else:
-        run(image, out, mask.height, mask.width, [tap / mask.divisor for tap in weights.taps], mask.offset)
+        run(image, out, mask.height, mask.width, weights.taps, mask.divisor, mask.offset)
 
 
 _AXES = {2: (None, 0, 1, None), 3: (None, 0, 1, 2), 4: (0, 1, 2, 3)}
@@ -183,20 +185,20 @@ def _stream_of(image, view, stream):
     return stream if stream is not None else _arrays.current_stream(image, view)
 
 
-def filter2d(image, mask, boundary='replicate', *, divisor=None, offset=0.0, outside=0, width=None, height=None, sigma=None,
+def filter2d(image, mask, boundary='replicate', *, divisor=None, offset=0.0, outside=None, width=None, height=None, sigma=None,
              depth=None, out=None, variant='auto', stream=None):
     """Convolves an image, or a stack of images, with a mask, and returns the result in an array of the same kind.
 
     image    H x W, H x W x C or N x H x W x C samples of uint8, uint16, float16 or float32, in host memory (NumPy, PyTorch,
              whatever has __array_interface__, DLPack or a buffer) or CUDA memory (__cuda_array_interface__ or DLPack). Each
-             channel is convolved by itself.
+             channel is convolved by itself. PyTorch's N x C x H x W is tensor.permute (0, 2, 3, 1), which copies nothing.
     mask     weights as an array or as rows of numbers, 1 to 255 each way, or the text of a preset as in the element's
              property `mask`: "gaussian", "unsharp:2", "sobel". The first weight meets the top left neighbour (correlation, as
              in cv2.filter2D and scipy.ndimage.correlate). With an even side n the pixel lies on weight n // 2.
     boundary what lies outside: zero 00|abc, replicate aa|abc, reflect ba|abc, reflect-101 cb|abc, wrap bc|abc, constant kk|abc.
     divisor  what the sum is divided by. Default: 1 for weights, the sum of the taps (1 where that is 0) for presets.
     offset   -1 to 1, a fraction of the range from 0 to the largest sample, which is 1.0 for floats; added to the result.
-    outside  with boundary="constant" the code value k, or one for each channel.
+    outside  with boundary="constant" the code value k, or one for each channel; 0 by default.
     width, height   of a preset in samples, odd, 1 to 255; height is width by default.
     sigma    of a preset in samples, 0 to 255. The width is then 2 * ceil (3 * sigma) + 1 (log: 4 * sigma).
     depth    significant bits of uint16, 9 to 16; larger values are read as the largest one.
@@ -223,7 +225,9 @@ def filter2d(image, mask, boundary='replicate', *, divisor=None, offset=0.0, out
     edge = _choice('boundary', boundary, BOUNDARIES)
     axes = _AXES[len(view.shape)]
     channels = view.shape[-1] if axes[3] is not None else 1
-    levels = tuple(outside) if hasattr(outside, '__iter__') else (outside,) * channels
+    levels = tuple(outside) if hasattr(outside, '__iter__') else (outside or 0,) * channels
+    if outside is not None and boundary != 'constant':
+        raise ValueError(f'outside: is for the boundary constant, and boundary is {boundary}')
     if view.dtype in MAX_DEPTH:
         depth = MAX_DEPTH[view.dtype] if depth is None else depth
         if depth != 8 if view.dtype == 'u1' else depth not in range(9, 17):
