@@ -656,7 +656,7 @@ GST_START_TEST (opacity)
 {
   static const gchar *const formats[] = { "I420", "NV12", "RGBA", "P010_10LE", "YUY2", "GRAY8", "I420_10LE", "BGR" };
   static const gchar *const effects[] = { "region-effect=fill region-color=0xff30d060", "region-effect=pixelate",
-    "region-effect=noise-pixelate region-seed=3", "region-effect=mask " MASK, "region-strength=0.2",
+    "region-effect=noise-pixelate region-seed=3", "region-effect=mask mask=sobel-x", "region-strength=0.2",
     "region-effect=fill region-shape=ellipse components=y+u+v+r+g+b+a" };
   static const gdouble opacities[] = { 0, 0.001, 0.25, 0.5, 0.777, 0.999, 1 };
 
