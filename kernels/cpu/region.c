@@ -193,21 +193,26 @@ convolve_fill (const ConvolvePixel *pixel, const int *values, const ConvolvePlan
 
 /* --- drawings --- */
 
-static void
-draw_row (const ConvolvePixel *pixel, const ConvolveDrawing *drawing, const ConvolvePlane *plane, int y)
+#define COLUMNS 256 /* whose neighbours are found at once */
+
+/* Row y of `count` columns from x on; `samples` and `plain` are constants of the caller, for the compiler. */
+static inline __attribute__ ((always_inline)) void
+draw_row (const ConvolvePixel *pixel, int samples, bool plain, const ConvolveDrawing *drawing,
+    const ConvolveNeighbours *across, const ConvolvePlane *plane, int x, int count, int y)
 {
-  const ConvolveRect *region = &plane->region;
   const int size = convolve_sample_size (pixel->type);
   const ConvolveNeighbours down = convolve_find_drawn (drawing->y + y * drawing->down, drawing->height);
-  uint8_t *at = destination_at (pixel, plane, region->x, y);
+  uint8_t *at = destination_at (pixel, plane, x, y);
 
-  for (int x = region->x; x < region->x + region->width; x++, at += pixel->stride) {
-    const ConvolveNeighbours across = convolve_find_drawn (drawing->x + x * drawing->across, drawing->width);
+  for (int i = 0; i < count; i++)
+    for (int k = 0; k < samples; k++) {
+      int value = convolve_drawn_value (drawing, samples, across[i], down, k);
 
-    for (int k = 0; k < pixel->samples; k++)
-      if (pixel->select >> k & 1)
-        convolve_write_sample (pixel, at + k * size, convolve_drawn_value (drawing, pixel->samples, across, down, k));
-  }
+      if (plain)
+        at[i * samples + k] = (uint8_t) value;
+      else if (pixel->select >> k & 1)
+        convolve_write_sample (pixel, at + (ptrdiff_t) i * pixel->stride + k * size, value);
+    }
 }
 
 ConvolveStatus
@@ -215,12 +220,25 @@ convolve_draw (const ConvolvePixel *pixel, const ConvolveDrawing *drawing, const
     ConvolveError *error)
 {
   const ConvolveRect *region = &plane->region;
+  const int end = region->x + region->width, bottom = region->y + region->height;
+  const bool plain = is_plain (pixel) && pixel->type == CONVOLVE_SAMPLE_U8;
+  ConvolveNeighbours across[COLUMNS];
 
   if (convolve_check_part (pixel, plane, error) != CONVOLVE_OK
       || convolve_check_drawing (drawing, error) != CONVOLVE_OK)
     return CONVOLVE_INVALID;
-  for (int y = region->y; y < region->y + region->height; y++)
-    draw_row (pixel, drawing, plane, y);
+  for (int x = region->x, count; x < end; x += count) {
+    count = end - x < COLUMNS ? end - x : COLUMNS;
+    for (int i = 0; i < count; i++)
+      across[i] = convolve_find_drawn (drawing->x + (x + i) * drawing->across, drawing->width);
+    for (int y = region->y; y < bottom; y++)
+      if (plain && pixel->samples == 1)
+        draw_row (pixel, 1, true, drawing, across, plane, x, count, y);
+      else if (plain && pixel->samples == 2)
+        draw_row (pixel, 2, true, drawing, across, plane, x, count, y);
+      else
+        draw_row (pixel, pixel->samples, false, drawing, across, plane, x, count, y);
+  }
   return CONVOLVE_OK;
 }
 
