@@ -177,7 +177,7 @@ GST_START_TEST (answers_and_deaths)
       if (!error || !strstr (error->message, answers[i].error) || strchr (error->message, '\n'))
         g_error ("%s: the error is %s", answers[i].mode, error ? error->message : "missing");
       g_clear_error (&error);
-      if (k == 0 && strcmp (answers[i].mode, "mute"))
+      if (k == 0 && strcmp (answers[i].mode, "mute") != 0)
         for (ok = TRUE; ok;)
           ok = find (detector, &info, buffer, boxes, &error);
       else
