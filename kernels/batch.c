@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Collects the work on parts of a frame, and does it on the host. */
+/* Collects the work on parts of a frame. cpu/batch.c does it on the host. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/area.h"
 #include "common/batch.h"
 #include "common/internal.h"
-#include "cpu/blur.h"
 
 ConvolveBatch *
 convolve_batch_new (ConvolveDevice *device, ConvolveError *error)
@@ -29,12 +28,19 @@ convolve_batch_free (ConvolveBatch *batch)
     convolve_device_batch_clear (batch);
   else
     free (batch->memory);
+  convolve_host_batch_clear (batch);
   free (batch->works);
   free (batch->boxes);
   free (batch->outlines);
   free (batch->corners);
   free (batch->mattes);
   free (batch);
+}
+
+void
+convolve_batch_set_pool (ConvolveBatch *batch, ConvolvePool *pool)
+{
+  batch->pool = pool;
 }
 
 /* Makes room for `bytes` bytes, a multiple of 256 bytes. What the memory held is lost. */
@@ -291,54 +297,6 @@ convolve_batch_blend (ConvolveBatch *batch, const ConvolvePixel *pixel, const Co
     memcpy (batch->boxes + batch->n_boxes, area->boxes, (size_t) area->count * sizeof (*batch->boxes));
   batch->n_boxes += (size_t) area->count;
   return add (batch, &work, error);
-}
-
-/* --- on the host --- */
-
-static ConvolveStatus
-copy (const ConvolvePlane *plane, size_t row_bytes)
-{
-  for (int y = 0; y < plane->height; y++)
-    memcpy ((uint8_t *) plane->destination + y * plane->destination_stride,
-        (const uint8_t *) plane->source + y * plane->source_stride, row_bytes);
-  return CONVOLVE_OK;
-}
-
-static ConvolveStatus
-run_work (ConvolveBatch *batch, const ConvolveWork *work, const ConvolveMoves *moves, ConvolveError *error)
-{
-  ConvolvePlane plane = convolve_moved_plane (moves, work);
-  ConvolveExtras extras;
-  ConvolveArea area;
-
-  switch (work->kind) {
-    case CONVOLVE_WORK_CONVOLVE:
-      return convolve_run (work->plan, &plane, error);
-    case CONVOLVE_WORK_BLUR:
-      return convolve_blur_region (&work->pixel, work->blur.boundary, work->blur.blur, &plane, error);
-    case CONVOLVE_WORK_PIXELATE:
-      return convolve_pixelate (&work->pixel, &work->blocks, &plane, error);
-    case CONVOLVE_WORK_FILL:
-      return convolve_fill (&work->pixel, work->values, &plane, error);
-    case CONVOLVE_WORK_DRAW:
-      return convolve_draw (&work->pixel, &work->drawing, &plane, error);
-    case CONVOLVE_WORK_COPY:
-      return copy (&plane, work->row_bytes);
-    case CONVOLVE_WORK_BLEND:
-      area = convolve_batch_area (batch, work, &extras);
-      return convolve_blend (&work->pixel, &area, &plane, error);
-  }
-  return CONVOLVE_OK;
-}
-
-ConvolveStatus
-convolve_host_batch_run (ConvolveBatch *batch, const ConvolveMoves *moves, ConvolveError *error)
-{
-  ConvolveStatus status = CONVOLVE_OK;
-
-  for (size_t i = 0; i < batch->n_works && status == CONVOLVE_OK; i++)
-    status = run_work (batch, &batch->works[i], moves, error);
-  return status;
 }
 
 static ConvolveStatus

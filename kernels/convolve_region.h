@@ -11,6 +11,7 @@
 #define CONVOLVE_REGION_H
 
 #include "convolve.h"
+#include "convolve_pool.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -233,6 +234,12 @@ typedef struct ConvolveBatch ConvolveBatch;
  */
 ConvolveBatch *convolve_batch_new (ConvolveDevice *device, ConvolveError *error);
 void convolve_batch_free (ConvolveBatch *batch); /* NULL is allowed; waits for a device */
+
+/*
+ * Lets the threads of a pool share the work on the host from now on. With NULL, as in a new batch, the caller works alone.
+ * The batch must not be run after the pool is freed. The bytes do not depend on the number of threads.
+ */
+void convolve_batch_set_pool (ConvolveBatch *batch, ConvolvePool *pool);
 
 /*
  * Begins the work of a frame: what was added before is forgotten. *memory is room for `bytes` bytes of effects, aligned

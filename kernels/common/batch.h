@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The work that a batch has collected. batch.c collects it and does it on the host; cuda/regions/batch.cu does it on a
+ * The work that a batch has collected. batch.c collects it; cpu/batch.c does it on the host, and cuda/regions/batch.cu on a
  * device.
  */
 #ifndef CONVOLVE_COMMON_BATCH_H
@@ -92,8 +92,9 @@ convolve_moved_plane (const ConvolveMoves *moves, const ConvolveWork *work)
 struct ConvolveBatch
 {
   ConvolveDevice *device;
-  bool has_run; /* since begin () */
-  void *memory; /* of the effects: on the host or on the device */
+  ConvolvePool *pool; /* of the host, or NULL */
+  bool has_run;       /* since begin () */
+  void *memory;       /* of the effects: on the host or on the device */
   size_t bytes;
   ConvolveWork *works;
   size_t n_works, works_room;
@@ -106,6 +107,7 @@ struct ConvolveBatch
   ConvolveMatte *mattes;
   size_t n_mattes, mattes_room;
   void *loaded; /* what the device keeps for the batch, or NULL */
+  void *tasks;  /* what the host keeps for it, or NULL */
 };
 
 /* The area of a blend with its boxes, and with its extras, for which there is room at extras. */
@@ -134,6 +136,7 @@ void convolve_device_batch_clear (ConvolveBatch *batch); /* frees the memory and
 
 /* Does the work of the batch at once, with batch->device as plans of the host would. */
 ConvolveStatus convolve_host_batch_run (ConvolveBatch *batch, const ConvolveMoves *moves, ConvolveError *error);
+void convolve_host_batch_clear (ConvolveBatch *batch);
 
 /* Whether the arguments of a work are in their ranges; otherwise INVALID. */
 ConvolveStatus convolve_check_area (const ConvolveArea *area, ConvolveError *error);

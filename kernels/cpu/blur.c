@@ -21,43 +21,27 @@
 
 /* --- the cell --- */
 
-/*
- * A blur of one region. Rows of c, r and b have `count` numbers each and room for CONVOLVE_CPU_PADDING more, as the
- * loops of cpu/level.h need it.
- */
+/* A task, and the rows that one thread fills. */
 typedef struct
 {
-  const ConvolvePixel *pixel;
-  ConvolveBoundary boundary;
-  const ConvolveBlur *blur;
-  const ConvolvePlane *plane;
-  ConvolveRect result, cell;
-  int count; /* samples of a row of the result */
-  int bits;  /* the factor is 2^bits */
-
+  const ConvolveBlurTask *task;
   uint32_t *sums; /* of samples in full size, for one row of squares */
   uint16_t *c;    /* one row of the cell, from its first column on */
   ConvolvePair *neighbours;
-  uint16_t *r[2];      /* two rows */
-  ConvolvePair *pairs; /* of all rows of r, two to a pair */
-  uint16_t *b;         /* all rows, and one to spare */
-  uint32_t *between;   /* one row of what lies between two rows of b */
-  uint16_t *values;    /* one row of the region */
-  int32_t *starts;
-
-  const ConvolveCpuLevel *level;
-  ConvolveTerms row, column;
-} Job;
+  uint16_t *r[2];    /* two rows */
+  uint32_t *between; /* one row of what lies between two rows of b */
+  uint16_t *values;  /* one row of the region */
+} Rows;
 
 static const uint8_t *
-source_at (const Job *job, int x, int y)
+source_at (const ConvolveBlurTask *job, int x, int y)
 {
-  return (const uint8_t *) job->plane->source + y * job->plane->source_stride + (ptrdiff_t) x * job->pixel->stride;
+  return (const uint8_t *) job->plane.source + y * job->plane.source_stride + (ptrdiff_t) x * job->pixel->stride;
 }
 
 /* The code value of sample k outside the picture, where the boundary has a level there. */
 static int
-level_of (const Job *job, int k)
+level_of (const ConvolveBlurTask *job, int k)
 {
   return job->boundary == CONVOLVE_BOUNDARY_CONSTANT ? job->pixel->outside[k] : job->pixel->zero[k];
 }
@@ -86,13 +70,13 @@ add_inside (const ConvolvePixel *pixel, const uint8_t *from, int count, uint32_t
 
 /* Adds row v of the picture, with the boundary around it, from column `first` up to `end`; none of them is inside. */
 static void
-add_outside (const Job *job, int v, int first, int end, uint32_t *sums)
+add_outside (const ConvolveBlurTask *job, int v, int first, int end, uint32_t *sums)
 {
   int size = convolve_sample_size (job->pixel->type);
-  int y = convolve_boundary_index (job->boundary, v, job->plane->height);
+  int y = convolve_boundary_index (job->boundary, v, job->plane.height);
 
   for (int u = first; u < end; u++) {
-    int x = y < 0 ? -1 : convolve_boundary_index (job->boundary, u, job->plane->width);
+    int x = y < 0 ? -1 : convolve_boundary_index (job->boundary, u, job->plane.width);
 
     for (int k = 0; k < job->pixel->samples; k++)
       *sums++ +=
@@ -102,15 +86,15 @@ add_outside (const Job *job, int v, int first, int end, uint32_t *sums)
 
 /* Adds row v of the picture, with the boundary around the picture, from column `first` up to `end`. */
 static void
-add_row (const Job *job, int v, int first, int end)
+add_row (const ConvolveBlurTask *job, int v, int first, int end, uint32_t *sums)
 {
-  int y = convolve_boundary_index (job->boundary, v, job->plane->height), samples = job->pixel->samples;
-  int left = y < 0 ? end : convolve_clamp (0, first, end), right = convolve_clamp (job->plane->width, left, end);
+  int y = convolve_boundary_index (job->boundary, v, job->plane.height), samples = job->pixel->samples;
+  int left = y < 0 ? end : convolve_clamp (0, first, end), right = convolve_clamp (job->plane.width, left, end);
 
-  add_outside (job, v, first, left, job->sums);
+  add_outside (job, v, first, left, sums);
   if (left < right)
-    add_inside (job->pixel, source_at (job, left, y), right - left, job->sums + (ptrdiff_t) (left - first) * samples);
-  add_outside (job, v, right, end, job->sums + (ptrdiff_t) (right - first) * samples);
+    add_inside (job->pixel, source_at (job, left, y), right - left, sums + (ptrdiff_t) (left - first) * samples);
+  add_outside (job, v, right, end, sums + (ptrdiff_t) (right - first) * samples);
 }
 
 /* c of `width` pixels, from sums of rows of samples; for the compiler to make a loop of each kind. */
@@ -129,27 +113,28 @@ add_columns (const uint32_t *restrict square, int width, int samples, int bits, 
 
 /* c of row j of the cell: the rows of the picture are added first, and then the columns. */
 static void
-make_c (const Job *job, int j)
+make_c (const Rows *rows, int j)
 {
+  const ConvolveBlurTask *job = rows->task;
   const ConvolveRect *cell = &job->cell;
   int factor = 1 << job->bits, samples = job->pixel->samples, depth = job->pixel->depth;
   int first = cell->x * factor, end = first + cell->width * factor;
 
-  memset (job->sums, 0, (size_t) (end - first) * samples * sizeof (job->sums[0]));
+  memset (rows->sums, 0, (size_t) (end - first) * samples * sizeof (rows->sums[0]));
   for (int v = (cell->y + j) * factor; v < (cell->y + j + 1) * factor; v++)
-    add_row (job, v, first, end);
+    add_row (job, v, first, end, rows->sums);
   if (job->bits == 0)
-    add_columns (job->sums, cell->width * samples, 1, 0, depth, job->c);
+    add_columns (rows->sums, cell->width * samples, 1, 0, depth, rows->c);
   else if (samples == 1 && job->bits == 1)
-    add_columns (job->sums, cell->width, 1, 1, depth, job->c);
+    add_columns (rows->sums, cell->width, 1, 1, depth, rows->c);
   else if (samples == 1 && job->bits == 2)
-    add_columns (job->sums, cell->width, 1, 2, depth, job->c);
+    add_columns (rows->sums, cell->width, 1, 2, depth, rows->c);
   else if (samples == 2 && job->bits == 1)
-    add_columns (job->sums, cell->width, 2, 1, depth, job->c);
+    add_columns (rows->sums, cell->width, 2, 1, depth, rows->c);
   else if (samples == 2 && job->bits == 2)
-    add_columns (job->sums, cell->width, 2, 2, depth, job->c);
+    add_columns (rows->sums, cell->width, 2, 2, depth, rows->c);
   else
-    add_columns (job->sums, cell->width, samples, job->bits, depth, job->c);
+    add_columns (rows->sums, cell->width, samples, job->bits, depth, rows->c);
 }
 
 /* --- the passes --- */
@@ -165,43 +150,50 @@ padded (int count)
 
 /* r of row j of the cell, from c. One weight is 2^15 alone, which is no signed number of 16 bits. */
 static void
-make_r (const Job *job, int j)
+make_r (const Rows *rows, int j)
 {
-  uint16_t *to = job->r[j % 2];
-  const ConvolvePair *neighbours = job->neighbours;
+  const ConvolveBlurTask *job = rows->task;
+  uint16_t *to = rows->r[j % 2];
+  const ConvolvePair *neighbours = rows->neighbours;
 
-  make_c (job, j);
+  make_c (rows, j);
   if (job->blur->width == 1) {
-    memcpy (to, job->c, (size_t) job->count * sizeof (*to));
+    memcpy (to, rows->c, (size_t) job->count * sizeof (*to));
     return;
   }
-  job->level->pair_up (job->c, job->c + job->pixel->samples, job->cell.width * job->pixel->samples, MIDDLE,
-      job->neighbours);
+  job->level->pair_up (rows->c, rows->c + job->pixel->samples, job->cell.width * job->pixel->samples, MIDDLE,
+      rows->neighbours);
   job->level->values_of_row (&job->row, &neighbours, job->count, job->starts, &shift, to);
 }
 
 static ConvolvePair *
-pairs_at (const Job *job, int m)
+pairs_at (const ConvolveBlurTask *job, int m)
 {
   return job->pairs + (size_t) m * padded (job->count);
 }
 
 static uint16_t *
-b_at (const Job *job, int j)
+b_at (const ConvolveBlurTask *job, int j)
 {
   return job->b + (size_t) j * padded (job->count);
 }
 
-/* b of rows j and j + 1 of the result. */
+/* The pair of rows 2 m and 2 m + 1 of r; b of these rows where the blur has one weight in this direction. */
 static void
-make_b (const Job *job, int j)
+make_pair (const Rows *rows, int m)
 {
-  const ConvolvePair *rows[(CONVOLVE_MAX_BLUR + 1) / 2];
+  const ConvolveBlurTask *job = rows->task;
 
-  for (int m = 0; m < (job->blur->height + 1) / 2; m++)
-    rows[m] = pairs_at (job, j / 2 + m);
-  job->level->values_of_rows (&job->column, rows, job->count, (const int32_t *const[]){ job->starts, job->starts },
-      &shift, b_at (job, j), b_at (job, j + 1));
+  for (int j = 2 * m; j < 2 * m + 2; j++) {
+    if (j < job->cell.height)
+      make_r (rows, j);
+    else
+      memset (rows->r[1], 0, (size_t) job->count * sizeof (*rows->r[1]));
+    if (job->blur->height == 1 && j < job->cell.height)
+      memcpy (b_at (job, j), rows->r[j % 2], (size_t) job->count * sizeof (*job->b));
+  }
+  if (job->blur->height > 1)
+    job->level->pair_up (rows->r[0], rows->r[1], job->count, MIDDLE, pairs_at (job, m));
 }
 
 static void
@@ -211,20 +203,19 @@ make_coarse (uint16_t *b, int count, int depth)
     b[i] = convolve_blur_coarse (b[i], depth);
 }
 
+/* b of rows j and j + 1 of the result. */
 static void
-make_result (const Job *job)
+make_b (const ConvolveBlurTask *job, int j)
 {
-  for (int j = 0; j < job->cell.height; j++) {
-    make_r (job, j);
-    if (job->blur->height == 1)
-      memcpy (b_at (job, j), job->r[j % 2], (size_t) job->count * sizeof (*job->b));
-    else if (j % 2 == 1 || j == job->cell.height - 1)
-      job->level->pair_up (job->r[0], job->r[1], job->count, MIDDLE, pairs_at (job, j / 2));
-  }
-  for (int j = 0; j < job->result.height && job->blur->height > 1; j += 2)
-    make_b (job, j);
-  for (int j = 0; j < job->result.height; j++)
-    make_coarse (b_at (job, j), job->count, job->pixel->depth);
+  const ConvolvePair *rows[(CONVOLVE_MAX_BLUR + 1) / 2];
+
+  for (int m = 0; m < (job->blur->height + 1) / 2; m++)
+    rows[m] = pairs_at (job, j / 2 + m);
+  if (job->blur->height > 1)
+    job->level->values_of_rows (&job->column, rows, job->count, (const int32_t *const[]){ job->starts, job->starts },
+        &shift, b_at (job, j), b_at (job, j + 1));
+  for (int i = j; i < j + 2 && i < job->result.height; i++)
+    make_coarse (b_at (job, i), job->count, job->pixel->depth);
 }
 
 /* --- the samples --- */
@@ -256,27 +247,28 @@ find_samples (const uint32_t *restrict between, int first, int x, int count, int
 }
 
 static void
-write_row (const Job *job, int y)
+write_row (const Rows *rows, int y)
 {
+  const ConvolveBlurTask *job = rows->task;
   const ConvolvePixel *pixel = job->pixel;
-  const ConvolveRect *region = &job->plane->region;
+  const ConvolveRect *region = &job->plane.region;
   ConvolveNeighbours down = convolve_find_neighbours (y, job->bits);
   const uint16_t *above = b_at (job, down.first - job->result.y);
-  uint8_t *to = (uint8_t *) ((uintptr_t) job->plane->destination
-      + (uintptr_t) (y * job->plane->destination_stride + (ptrdiff_t) region->x * pixel->stride));
+  uint8_t *to = (uint8_t *) ((uintptr_t) job->plane.destination
+      + (uintptr_t) (y * job->plane.destination_stride + (ptrdiff_t) region->x * pixel->stride));
   int samples = pixel->samples, depth = pixel->depth, x = region->x, first = job->result.x;
 
   find_between (above, job->bits == 0 ? above : above + padded (job->count), job->count, down.weight, job->bits,
-      job->between);
+      rows->between);
   if (job->bits == 0)
-    find_samples (job->between, first * samples, x * samples, region->width * samples, 1, 0, depth, job->values);
+    find_samples (rows->between, first * samples, x * samples, region->width * samples, 1, 0, depth, rows->values);
   else if (samples == 1)
-    find_samples (job->between, first, x, region->width, 1, job->bits, depth, job->values);
+    find_samples (rows->between, first, x, region->width, 1, job->bits, depth, rows->values);
   else if (samples == 2)
-    find_samples (job->between, first, x, region->width, 2, job->bits, depth, job->values);
+    find_samples (rows->between, first, x, region->width, 2, job->bits, depth, rows->values);
   else
-    find_samples (job->between, first, x, region->width, samples, job->bits, depth, job->values);
-  job->level->store (pixel, job->values, region->width, to, to);
+    find_samples (rows->between, first, x, region->width, samples, job->bits, depth, rows->values);
+  job->level->store (pixel, rows->values, region->width, to, to);
 }
 
 /* The bytes of `count` numbers of `size` bytes, from *bytes on, which moves behind them. */
@@ -289,43 +281,9 @@ place (size_t *bytes, size_t count, size_t size)
   return start;
 }
 
-/* One block of memory for all rows, to be freed. NULL without memory. */
-static void *
-allocate_rows (Job *job)
-{
-  int samples = job->pixel->samples, cell = job->cell.width * samples, pairs = job->cell.height / 2 + 2;
-  size_t bytes = 0, row = padded (job->count);
-  size_t sums = place (&bytes, (size_t) cell * (size_t) job->blur->factor, sizeof (*job->sums));
-  size_t c = place (&bytes, padded (cell + samples), sizeof (*job->c));
-  size_t neighbours = place (&bytes, padded (cell), sizeof (*job->neighbours));
-  size_t starts = place (&bytes, row, sizeof (*job->starts));
-  size_t r = place (&bytes, 2 * row, sizeof (*job->r[0]));
-  size_t rows = place (&bytes, (size_t) pairs * row, sizeof (*job->pairs));
-  size_t b = place (&bytes, (size_t) (job->result.height + 1) * row, sizeof (*job->b));
-  size_t between = place (&bytes, row, sizeof (*job->between));
-  size_t values = place (&bytes, padded (job->plane->region.width * samples), sizeof (*job->values));
-  uint8_t *memory = aligned_alloc (CONVOLVE_CACHE_LINE, bytes);
-
-  if (!memory)
-    return NULL;
-  job->sums = (uint32_t *) (memory + sums);
-  job->c = memset (memory + c, 0, padded (cell + samples) * sizeof (*job->c));
-  job->neighbours = (ConvolvePair *) (memory + neighbours);
-  job->starts = (int32_t *) (memory + starts);
-  for (size_t i = 0; i < row; i++)
-    job->starts[i] = CONVOLVE_BLUR_SUM / 2;
-  job->r[0] = memset (memory + r, 0, 2 * row * sizeof (*job->r[0]));
-  job->r[1] = job->r[0] + row;
-  job->pairs = (ConvolvePair *) (memory + rows);
-  job->b = (uint16_t *) (memory + b);
-  job->between = (uint32_t *) (memory + between);
-  job->values = (uint16_t *) (memory + values);
-  return memory;
-}
-
 /* The weights as terms of pairs. False without memory. */
 static bool
-make_terms (Job *job)
+make_terms (ConvolveBlurTask *job)
 {
   const ConvolveBlur *blur = job->blur;
   int row[CONVOLVE_MAX_BLUR], column[CONVOLVE_MAX_BLUR];
@@ -343,28 +301,101 @@ make_terms (Job *job)
 }
 
 ConvolveStatus
-convolve_blur_region (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolveBlur *blur,
-    const ConvolvePlane *plane, ConvolveError *error)
+convolve_blur_begin (ConvolveBlurTask *job, const ConvolvePixel *pixel, ConvolveBoundary boundary,
+    const ConvolveBlur *blur, const ConvolvePlane *plane, ConvolveError *error)
 {
-  Job job = { .pixel = pixel, .boundary = boundary, .blur = blur, .plane = plane };
-  bool ready = make_terms (&job);
-  void *memory;
+  uint8_t *memory = NULL;
+  size_t bytes = 0, starts, pairs, b, row;
 
-  job.bits = convolve_blur_bits (blur);
-  job.level = convolve_cpu_level (convolve_cpu_level_count () - 1);
-  job.result = convolve_blur_result (blur, plane);
-  job.cell = convolve_blur_cell (blur, job.result);
-  job.count = job.result.width * pixel->samples;
-  memory = ready ? allocate_rows (&job) : NULL;
-  if (memory) {
-    make_result (&job);
-    for (int y = plane->region.y; y < plane->region.y + plane->region.height; y++)
-      write_row (&job, y);
-  }
-  free (memory);
-  free (job.row.terms);
-  free (job.column.terms);
-  return memory ? CONVOLVE_OK
-                : convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a blur of %dx%d pixels", job.cell.width,
-                    job.cell.height);
+  *job = (ConvolveBlurTask){ .pixel = pixel, .boundary = boundary, .blur = blur, .plane = *plane };
+  job->bits = convolve_blur_bits (blur);
+  job->level = convolve_cpu_level (convolve_cpu_level_count () - 1);
+  job->result = convolve_blur_result (blur, plane);
+  job->cell = convolve_blur_cell (blur, job->result);
+  job->count = job->result.width * pixel->samples;
+  row = padded (job->count);
+  starts = place (&bytes, row, sizeof (*job->starts));
+  pairs = place (&bytes, (size_t) (job->cell.height / 2 + 2) * row, sizeof (*job->pairs));
+  b = place (&bytes, (size_t) (job->result.height + 1) * row, sizeof (*job->b));
+  if (make_terms (job))
+    memory = aligned_alloc (CONVOLVE_CACHE_LINE, bytes);
+  if (!memory)
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a blur of %dx%d pixels", job->cell.width,
+        job->cell.height);
+  job->memory = memory;
+  job->starts = (int32_t *) (memory + starts);
+  for (size_t i = 0; i < row; i++)
+    job->starts[i] = CONVOLVE_BLUR_SUM / 2;
+  job->pairs = (ConvolvePair *) (memory + pairs);
+  job->b = (uint16_t *) (memory + b);
+  return CONVOLVE_OK;
+}
+
+void
+convolve_blur_end (ConvolveBlurTask *job)
+{
+  free (job->memory);
+  free (job->row.terms);
+  free (job->column.terms);
+  *job = (ConvolveBlurTask){ 0 };
+}
+
+size_t
+convolve_blur_bytes (const ConvolveBlurTask *job)
+{
+  return (size_t) (job->cell.height + job->result.height) * padded (job->count) * sizeof (*job->b);
+}
+
+/* Lays the rows of a thread out from `memory` on, which may be NULL; gives their bytes. */
+static size_t
+lay_out (const ConvolveBlurTask *job, uint8_t *memory, Rows *rows)
+{
+  int samples = job->pixel->samples, cell = job->cell.width * samples;
+  size_t bytes = 0, row = padded (job->count);
+  size_t sums = place (&bytes, (size_t) cell * (size_t) job->blur->factor, sizeof (*rows->sums));
+  size_t c = place (&bytes, padded (cell + samples), sizeof (*rows->c));
+  size_t neighbours = place (&bytes, padded (cell), sizeof (*rows->neighbours));
+  size_t r = place (&bytes, 2 * row, sizeof (*rows->r[0]));
+  size_t between = place (&bytes, row, sizeof (*rows->between));
+  size_t values = place (&bytes, padded (job->plane.region.width * samples), sizeof (*rows->values));
+
+  if (!memory)
+    return bytes;
+  rows->task = job;
+  rows->sums = (uint32_t *) (memory + sums);
+  rows->c = (uint16_t *) (memory + c);
+  memset (rows->c + cell, 0, (padded (cell + samples) - (size_t) cell) * sizeof (*rows->c));
+  rows->neighbours = (ConvolvePair *) (memory + neighbours);
+  rows->r[0] = (uint16_t *) (memory + r);
+  rows->r[1] = rows->r[0] + row;
+  rows->between = (uint32_t *) (memory + between);
+  rows->values = (uint16_t *) (memory + values);
+  return bytes;
+}
+
+size_t
+convolve_blur_thread_bytes (const ConvolveBlurTask *job)
+{
+  return lay_out (job, NULL, NULL);
+}
+
+int
+convolve_blur_rows (const ConvolveBlurTask *job, int step)
+{
+  return step == 0 ? (job->cell.height + 1) / 2 : step == 1 ? (job->result.height + 1) / 2 : job->plane.region.height;
+}
+
+void
+convolve_blur_run (const ConvolveBlurTask *job, int step, int first, int end, void *memory)
+{
+  Rows rows = { 0 };
+
+  lay_out (job, memory, &rows);
+  for (int i = first; i < end; i++)
+    if (step == 0)
+      make_pair (&rows, i);
+    else if (step == 1)
+      make_b (job, 2 * i);
+    else
+      write_row (&rows, job->plane.region.y + i);
 }

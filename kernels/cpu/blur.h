@@ -1,11 +1,54 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A wide blur of one region, in CONVOLVE_BLUR_STEPS steps. The rows of a step need all rows of the steps before, and do not
+ * depend on each other, so that threads may share them.
+ */
 #ifndef CONVOLVE_CPU_BLUR_H
 #define CONVOLVE_CPU_BLUR_H
 
 #include "convolve_region.h"
+#include "cpu/integers.h"
+#include "cpu/level.h"
 
-/* Writes the plane's region, blurred. The arguments have been checked. Errors: NO_MEMORY. */
-ConvolveStatus convolve_blur_region (const ConvolvePixel *pixel, ConvolveBoundary boundary, const ConvolveBlur *blur,
-    const ConvolvePlane *plane, ConvolveError *error);
+#define CONVOLVE_BLUR_STEPS 3
+
+/*
+ * What the threads have together. Rows of r and b have `count` numbers each and room for CONVOLVE_CPU_PADDING more, as the
+ * loops of cpu/level.h need it.
+ */
+typedef struct
+{
+  const ConvolvePixel *pixel;
+  ConvolveBoundary boundary;
+  const ConvolveBlur *blur;
+  ConvolvePlane plane;
+  ConvolveRect result, cell;
+  int count; /* samples of a row of the result */
+  int bits;  /* the factor is 2^bits */
+
+  void *memory;        /* of the rows below */
+  ConvolvePair *pairs; /* of all rows of r, two to a pair */
+  uint16_t *b;         /* all rows, and one to spare */
+  int32_t *starts;
+
+  const ConvolveCpuLevel *level;
+  ConvolveTerms row, column;
+} ConvolveBlurTask;
+
+/*
+ * Prepares the task; the arguments have been checked, and pixel and blur must outlive the task. end () is to be called after
+ * an error, too. Errors: NO_MEMORY.
+ */
+ConvolveStatus convolve_blur_begin (ConvolveBlurTask *task, const ConvolvePixel *pixel, ConvolveBoundary boundary,
+    const ConvolveBlur *blur, const ConvolvePlane *plane, ConvolveError *error);
+void convolve_blur_end (ConvolveBlurTask *task);
+
+/* The bytes of a task's rows, about, and those that each thread needs, aligned to a cache line. */
+size_t convolve_blur_bytes (const ConvolveBlurTask *task);
+size_t convolve_blur_thread_bytes (const ConvolveBlurTask *task);
+
+/* The number of rows, or pairs of rows, of a step; and the work on those from first up to end. */
+int convolve_blur_rows (const ConvolveBlurTask *task, int step);
+void convolve_blur_run (const ConvolveBlurTask *task, int step, int first, int end, void *memory);
 
 #endif

@@ -178,9 +178,13 @@ gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolve
 static void
 set_pool (GstCudaConvolveWork *work, ConvolvePool *pool)
 {
-  GstCudaConvolveWork *plans = GST_CUDA_CONVOLVE_WORK (((GstCudaConvolveRegions *) work)->plans);
+  GstCudaConvolveRegions *regions = (GstCudaConvolveRegions *) work;
+  GstCudaConvolveWork *plans = GST_CUDA_CONVOLVE_WORK (regions->plans);
 
   plans->kind->set_pool (plans, pool);
+  regions->pool = pool;
+  if (regions->batch)
+    convolve_batch_set_pool (regions->batch, pool);
 }
 
 static void

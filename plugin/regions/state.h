@@ -42,6 +42,7 @@ struct _GstCudaConvolveRegions
   GstCudaConvolveFilling filling; /* the picture in its place, without values for none */
   GstCudaConvolvePicture picture;
   ConvolveBatch *batch; /* made at first use, or NULL */
+  ConvolvePool *pool;   /* of the batch, or NULL */
   GstCudaConvolveKept kept;
 
   guint text_faults, first_outside; /* of the property regions; first_outside is counted from 1 */

@@ -249,10 +249,12 @@ run_pairs (GstCudaConvolveRegions *regions, GstCudaConvolvePlanePair *pairs, Con
   ConvolveStatus status = CONVOLVE_OK;
   guint n_moves;
 
-  if (!regions->batch)
+  if (!regions->batch) {
     regions->batch = convolve_batch_new (regions->work.device, error);
-  if (!regions->batch)
-    return error->status;
+    if (!regions->batch)
+      return error->status;
+    convolve_batch_set_pool (regions->batch, regions->pool);
+  }
   if (can_run_again (regions, pairs, moves, &n_moves)) {
     status = convolve_batch_run_again (regions->batch, moves, (gint) n_moves, error);
     regions->kept.is_valid = status == CONVOLVE_OK;

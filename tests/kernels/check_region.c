@@ -872,6 +872,116 @@ check_vectors (void)
   return failures;
 }
 
+/* --- threads --- */
+
+#define WIDE 620 /* pixels of a picture that is worth the while of several threads */
+#define HIGH 450
+#define MANY 14 /* effects */
+
+/* One frame of effects of all kinds, by the threads of a pool, or by one thread. */
+static ConvolveStatus
+run_shared (uint64_t seed, uint64_t number, ConvolvePool *pool, uint8_t *source, uint8_t *destination)
+{
+  CheckRandom random;
+  ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8 };
+  ConvolveBatch *batch = convolve_batch_new (NULL, NULL);
+  ConvolveBlur blurs[MANY];
+  ConvolveRect regions[MANY];
+  uint16_t drawn[4 * 9 * 9];
+  void *memory;
+  ConvolveStatus status;
+  size_t room;
+
+  check_random_init (&random, seed, number);
+  pixel.samples = pixel.stride = check_random_range (&random, 1, 4);
+  pixel.select = (1u << pixel.samples) - 1;
+  room = (size_t) WIDE * HIGH * (size_t) pixel.stride;
+  for (int i = 0; i < 4 * 9 * 9; i++)
+    drawn[i] = (uint16_t) check_random_range (&random, 0, 255);
+  convolve_batch_set_pool (batch, pool);
+  status = convolve_batch_begin (batch, MANY * room, &memory, NULL);
+  for (int i = 0; i < MANY && status == CONVOLVE_OK; i++) {
+    int x = check_random_range (&random, 0, WIDE - 1), y = check_random_range (&random, 0, HIGH - 1);
+    ConvolvePlane plane = { source, (uint8_t *) memory + (size_t) i * room, WIDE * pixel.stride, WIDE * pixel.stride,
+      WIDE, HIGH, { x, y, check_random_range (&random, 1, WIDE - x), check_random_range (&random, 1, HIGH - y) } };
+    ConvolveBlocks blocks = { .x = check_random_range (&random, -99, 99),
+      .y = check_random_range (&random, -99, 99),
+      .size = check_random_range (&random, 1, 99),
+      .x_step = 1 << check_random_range (&random, 0, 2),
+      .y_step = 1 << check_random_range (&random, 0, 2),
+      .noise = check_random_one_in (&random, 2) ? 999 : 0 };
+    ConvolveDrawing drawing = { drawn, 9, 9, 0, 0, check_random_range (&random, 1, 999),
+      check_random_range (&random, 1, 999) };
+    const int values[CONVOLVE_MAX_SAMPLES] = { 1, 2, 3, 4 };
+    int kind = check_random_range (&random, 0, 5), half = 1 << check_random_range (&random, 0, 5);
+    ConvolveMask mask;
+
+    regions[i] = plane.region;
+    convolve_mask_init (&mask, half < 32 ? 2 * half - 1 : 1, check_random_one_in (&random, 4) ? 1 : 2 * half - 1);
+    for (int k = 0; k < mask.width * mask.height; k++)
+      mask.taps[k] = 1 + k % 5;
+    convolve_blur_init (&blurs[i], &mask, 1 << check_random_range (&random, 0, 6), NULL);
+    convolve_mask_clear (&mask);
+    if (kind == 0)
+      status = convolve_batch_fill (batch, &pixel, values, &plane, NULL);
+    else if (kind == 1)
+      status = convolve_batch_draw (batch, &pixel, &drawing, &plane, NULL);
+    else if (kind == 2)
+      status = convolve_batch_pixelate (batch, &pixel, &blocks, &plane, NULL);
+    else
+      status = convolve_batch_blur (batch, &pixel, CONVOLVE_BOUNDARY_REFLECT, &blurs[i], &plane, NULL);
+  }
+  if (status == CONVOLVE_OK)
+    status = convolve_batch_copy (batch, source, WIDE * pixel.stride, destination, WIDE * pixel.stride,
+        (size_t) WIDE * pixel.stride, HIGH, NULL);
+  for (int i = 0; i < MANY && status == CONVOLVE_OK; i++) {
+    ConvolveRect box = { regions[i].x + 3, regions[i].y + 3, regions[i].width, regions[i].height };
+    ConvolveArea area = { .boxes = &box, .count = 1, .feather = 2 * i, .x_step = 1, .y_step = 1, .outside = i == 2 };
+    ConvolvePlane plane = { (uint8_t *) memory + (size_t) i * room, destination, WIDE * pixel.stride,
+      WIDE * pixel.stride, WIDE, HIGH, regions[i] };
+
+    status = convolve_batch_blend (batch, &pixel, &area, &plane, NULL);
+  }
+  if (status == CONVOLVE_OK)
+    status = convolve_batch_run (batch, NULL);
+  convolve_batch_free (batch);
+  return status;
+}
+
+/* The bytes do not depend on the number of threads. */
+static int
+check_threads (uint64_t seed)
+{
+  static const int threads[] = { 1, 2, 3, 8 };
+  const size_t size = (size_t) 4 * WIDE * HIGH;
+  uint8_t *source = malloc (size), *expected = malloc (size), *result = malloc (size);
+  int failures = 0;
+
+  for (uint64_t number = 0; number < 8 && failures == 0; number++) {
+    CheckRandom random;
+
+    check_random_init (&random, seed, 1000000 + number);
+    check_random_fill (&random, source, size);
+    memset (expected, 0, size);
+    if (run_shared (seed, number, NULL, source, expected) != CONVOLVE_OK)
+      failures++;
+    for (size_t i = 0; i < sizeof (threads) / sizeof (threads[0]) && failures == 0; i++) {
+      ConvolvePool *pool = convolve_pool_new (threads[i], NULL);
+
+      memset (result, 0, size);
+      if (run_shared (seed, number, pool, source, result) != CONVOLVE_OK || memcmp (expected, result, size) != 0) {
+        printf ("FAILED: %d threads make other bytes; seed %" PRIu64 ", frame %" PRIu64 "\n", threads[i], seed, number);
+        failures++;
+      }
+      convolve_pool_free (pool);
+    }
+  }
+  free (source);
+  free (expected);
+  free (result);
+  return failures;
+}
+
 /* --- arguments out of range --- */
 
 static int
@@ -991,7 +1101,7 @@ main (int argc, char **argv)
 {
   uint64_t seed = argc > 1 ? strtoull (argv[1], NULL, 10) : 20261122;
   uint64_t cases = argc > 2 ? strtoull (argv[2], NULL, 10) : 1500;
-  int failures = check_arguments () + check_vectors () + check_noise (seed);
+  int failures = check_arguments () + check_vectors () + check_noise (seed) + check_threads (seed);
 
   for (uint64_t i = 0; i < cases && failures < 10; i++) {
     static int (*const checks[]) (Case *) = { check_blend, check_pixelate, check_fill, check_blur, check_draw };
