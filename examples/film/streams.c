@@ -18,6 +18,9 @@
 #define WAIT "queue max-size-time=0 max-size-bytes=0 max-size-buffers=0"
 #define HD 720 /* lines, from which on GStreamer takes the matrix of BT.709 */
 #define EARLIER (500 * GST_MSECOND)
+#define NO_MORE "cudaconvolve-film-no-more" /* data of a demuxer that has found all streams */
+#define MOST_HELD (32u << 20)               /* bytes of a stream while others are looked for */
+#define LONGEST_HELD (5 * GST_SECOND)
 #define FINEST 90000 /* ticks in a second, at least, of an MP4 file's clock */
 
 typedef enum
@@ -36,7 +39,10 @@ static const struct
 typedef struct
 {
   Streams *streams;
-  GstPad *pad; /* of parsebin */
+  GstPad *origin;    /* of parsebin */
+  GstElement *queue; /* behind it, in which the stream waits until all are there; NULL for one that came too late */
+  GstPad *pad;       /* where the stream goes on: the queue's */
+  gulong hold;       /* the probe there, which lets no data go */
   Kind kind;
   char *title;   /* such as "sound 2 (MPEG-4 AAC, de)" */
   char *outcome; /* what became of it, or NULL */
@@ -59,8 +65,9 @@ struct _Streams
   gboolean left_out_pictures;
   guint pictures; /* for the streaming thread */
 
-  GMutex linking; /* of the list until the streams are linked */
-  gboolean linked;
+  GMutex linking;      /* of what follows, and of the list, until the streams are linked */
+  GPtrArray *demuxers; /* inside parsebin */
+  gboolean data, linked;
   GMutex lock; /* of the chapters, which streams of several threads bring */
   Chapters *chapters;
 };
@@ -70,6 +77,7 @@ stream_free (gpointer data)
 {
   Stream *stream = data;
 
+  gst_object_unref (stream->origin);
   gst_object_unref (stream->pad);
   g_free (stream->title);
   g_free (stream->outcome);
@@ -596,9 +604,9 @@ decode_video (Stream *stream)
 static GstCaps *
 caps_of (const Stream *stream)
 {
-  GstCaps *caps = gst_pad_get_current_caps (stream->pad);
+  GstCaps *caps = gst_pad_get_current_caps (stream->origin);
 
-  return caps ? caps : gst_pad_query_caps (stream->pad, NULL);
+  return caps ? caps : gst_pad_query_caps (stream->origin, NULL);
 }
 
 static Kind
@@ -720,10 +728,25 @@ count_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
+/* By now the stream has its caps, unless nothing of it has come. */
+static void
+name (Stream *stream)
+{
+  GstCaps *caps = caps_of (stream);
+
+  stream->kind = gst_caps_get_size (caps) == 0 || gst_caps_is_any (caps)
+      ? DATA
+      : kind_of (gst_structure_get_name (gst_caps_get_structure (caps, 0)));
+  stream->title = title_of (stream, caps);
+  gst_caps_unref (caps);
+}
+
 /* All pads are there, and each of them holds its data back. */
 static void
 link_all (Streams *streams)
 {
+  for (guint i = 0; i < streams->list->len; i++)
+    name (g_ptr_array_index (streams->list, i));
   streams->main = main_of (streams);
   if (!streams->main) {
     play_fail (GST_ELEMENT (streams->pipeline), "no video that can be decoded: the file has no video");
@@ -732,7 +755,7 @@ link_all (Streams *streams)
   for (guint i = 0; i < streams->list->len; i++) {
     Stream *stream = g_ptr_array_index (streams->list, i);
 
-    gst_pad_sticky_events_foreach (stream->pad, see_sticky, stream);
+    gst_pad_sticky_events_foreach (stream->origin, see_sticky, stream);
     /* Pads of the muxer are asked for before data comes, because the muxer begins when all that it has got are ready. */
     if (stream == streams->main)
       streams->mux_main = request_pad (streams, VIDEO);
@@ -758,7 +781,51 @@ link_all (Streams *streams)
     play_fail (GST_ELEMENT (streams->pipeline), "no video that can be decoded");
 }
 
-/* The first data of any stream: parsebin lets none go before it has found all. */
+/* --- waiting for all streams --- */
+
+/*
+ * Whether all streams are there: each demuxer has said so, and parsebin has brought the pads of all of them. A demuxer of FLV finds
+ * sound only behind the first pictures.
+ */
+static gboolean
+is_complete (const Streams *streams)
+{
+  guint pads = 0;
+
+  if (streams->list->len == 0)
+    return FALSE;
+  for (guint i = 0; i < streams->demuxers->len; i++) {
+    pads += GST_ELEMENT (streams->demuxers->pdata[i])->numsrcpads;
+    if (!g_object_get_data (streams->demuxers->pdata[i], NO_MORE))
+      return FALSE;
+  }
+  for (guint i = 0; i < streams->list->len; i++)
+    if (!gst_pad_has_current_caps (((Stream *) streams->list->pdata[i])->origin))
+      return FALSE;
+  /* A demuxer behind another one takes one of its pads. */
+  return streams->demuxers->len == 0 || pads <= streams->list->len + streams->demuxers->len - 1;
+}
+
+/* Links the streams if they are all there and data has come, or if waiting has to end. Afterwards all of them flow. */
+static void
+link_if (Streams *streams, gboolean now)
+{
+  g_mutex_lock (&streams->linking);
+  if (!streams->linked && (now || (streams->data && is_complete (streams)))) {
+    link_all (streams);
+    streams->linked = TRUE;
+    for (guint i = 0; i < streams->list->len; i++) {
+      Stream *stream = g_ptr_array_index (streams->list, i);
+
+      /* Copies wait for the video in the muxer, however far apart they lie in the file. */
+      if (stream != streams->main)
+        g_object_set (stream->queue, "max-size-bytes", 0, "max-size-time", (guint64) 0, NULL);
+      gst_pad_remove_probe (stream->pad, stream->hold);
+    }
+  }
+  g_mutex_unlock (&streams->linking);
+}
+
 static GstPadProbeReturn
 data_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -770,12 +837,53 @@ data_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
     if (type != GST_EVENT_GAP && type != GST_EVENT_EOS)
       return GST_PAD_PROBE_PASS;
   }
-  g_mutex_lock (&streams->linking);
-  if (!streams->linked)
-    link_all (streams);
-  streams->linked = TRUE;
-  g_mutex_unlock (&streams->linking);
-  return GST_PAD_PROBE_REMOVE;
+  streams->data = TRUE;
+  link_if (streams, FALSE);
+  return GST_PAD_PROBE_OK;
+}
+
+/* At the end of a stream nothing is left to wait for. */
+static GstPadProbeReturn
+end_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_EOS)
+    link_if (data, TRUE);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+queue_is_full (GstElement *queue, gpointer data)
+{
+  link_if (data, TRUE);
+}
+
+static void
+no_more_pads (GstElement *demuxer, gpointer data)
+{
+  g_object_set_data (G_OBJECT (demuxer), NO_MORE, demuxer);
+  link_if (data, FALSE);
+}
+
+/* Puts a queue behind a stream, and holds the stream there. */
+static void
+hold (Stream *stream)
+{
+  Streams *streams = stream->streams;
+  GstPad *sink;
+
+  stream->queue = gst_element_factory_make ("queue", NULL);
+  g_object_set (stream->queue, "max-size-buffers", 0, "max-size-bytes", MOST_HELD, "max-size-time",
+      (guint64) LONGEST_HELD, NULL);
+  g_signal_connect (stream->queue, "overrun", G_CALLBACK (queue_is_full), streams);
+  stream->pad = gst_element_get_static_pad (stream->queue, "src");
+  stream->hold = gst_pad_add_probe (stream->pad,
+      GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, data_comes, streams,
+      NULL);
+  gst_bin_add (streams->pipeline, stream->queue);
+  gst_element_sync_state_with_parent (stream->queue);
+  sink = gst_element_get_static_pad (stream->queue, "sink");
+  gst_pad_link (stream->origin, sink);
+  gst_object_unref (sink);
 }
 
 static void
@@ -783,25 +891,22 @@ stream_found (GstElement *parse, GstPad *pad, gpointer data)
 {
   Streams *streams = data;
   Stream *stream = g_new0 (Stream, 1);
-  GstCaps *caps;
 
   stream->streams = streams;
-  stream->pad = gst_object_ref (pad);
-  caps = caps_of (stream);
-  stream->kind = gst_caps_get_size (caps) == 0 || gst_caps_is_any (caps)
-      ? DATA
-      : kind_of (gst_structure_get_name (gst_caps_get_structure (caps, 0)));
-  stream->title = title_of (stream, caps);
-  gst_caps_unref (caps);
+  stream->origin = gst_object_ref (pad);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, event_comes, stream, NULL);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, end_comes, streams, NULL);
   g_mutex_lock (&streams->linking);
   g_ptr_array_add (streams->list, stream);
   /* A stream that comes later, as in recordings of television, finds a film that has begun. */
-  if (streams->linked)
+  if (streams->linked) {
+    stream->pad = gst_object_ref (pad);
+    name (stream);
     leave_out (stream, "it begins later than the film");
+  } else
+    hold (stream);
   g_mutex_unlock (&streams->linking);
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, event_comes, stream, NULL);
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
-      data_comes, streams, NULL);
+  link_if (streams, FALSE);
 }
 
 /* A parser would take the styles out of subtitles, and cannot read all that Matroska holds. */
@@ -817,8 +922,16 @@ element_added (GstBin *parse, GstElement *element, gpointer data)
   Streams *streams = data;
   GstElementFactory *factory = gst_element_get_factory (element);
 
-  if (factory && !strcmp (GST_OBJECT_NAME (factory), "matroskademux"))
+  if (!factory)
+    return;
+  if (!strcmp (GST_OBJECT_NAME (factory), "matroskademux"))
     streams->matroska = TRUE;
+  if (gst_element_factory_list_is_type (factory, GST_ELEMENT_FACTORY_TYPE_DEMUXER)) {
+    g_mutex_lock (&streams->linking);
+    g_ptr_array_add (streams->demuxers, gst_object_ref (element));
+    g_mutex_unlock (&streams->linking);
+    g_signal_connect (element, "no-more-pads", G_CALLBACK (no_more_pads), streams);
+  }
 }
 
 static GstElement *
@@ -871,6 +984,7 @@ streams_new (GstElement *pipeline, GstElement *source, GstElement *sink, const O
   streams->chapters = chapters;
   streams->turn = GST_VIDEO_ORIENTATION_IDENTITY;
   streams->list = g_ptr_array_new_with_free_func (stream_free);
+  streams->demuxers = g_ptr_array_new_with_free_func (gst_object_unref);
   streams->convolve = gst_object_ref (convolve);
   streams->mux = gst_object_ref (mux);
   streams->source = source;
@@ -888,6 +1002,7 @@ streams_new (GstElement *pipeline, GstElement *source, GstElement *sink, const O
 void
 streams_free (Streams *streams)
 {
+  g_ptr_array_unref (streams->demuxers);
   g_ptr_array_unref (streams->list);
   g_clear_pointer (&streams->mux_main, gst_object_unref);
   g_clear_pointer (&streams->chapters, chapters_free);
