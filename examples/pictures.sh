@@ -114,6 +114,7 @@ if wanted page && command -v chromium >/dev/null && command -v chromedriver >/de
   "$top/build/examples/film/cudaconvolve-film" "$work/clip.mp4" "$work/film.mp4" --boxes="$top/examples/clip-boxes.json" \
     --page="$work/page.html"
   python3 "$top/tests/rows/page.py" "$work/page.html" "$top/examples/clip-boxes.json" "$work/saved.json" "$work/page.png"
+  # shellcheck disable=SC2086 # a description is a list of words
   gst-launch-1.0 -q filesrc location="$work/page.png" ! pngdec ! videoconvert ! ${jpeg% *} quality=75 \
     ! filesink location="$folder/page.jpg"
   rm "$work/page.png"
