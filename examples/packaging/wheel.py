@@ -47,7 +47,8 @@ def main():
                 'cudaconvolve/libcudaconvolve.so.0': (staged / 'lib' / 'libcudaconvolve.so.0').resolve(),
                 **{f'cudaconvolve/bin/{name}': staged / 'bin' / name for name in programs}}
     files.update(binaries)
-    files.update({f'cudaconvolve/{path.relative_to(staged)}': path for path in sorted(staged.glob('share/cudaconvolve/**/*')) if path.is_file()})
+    shared = [path for path in sorted(staged.glob('share/cudaconvolve/**/*')) if path.is_file()]
+    files.update({f'cudaconvolve/{path.relative_to(staged)}': path for path in shared})
     newest, needed = OLDEST, set()
     for path in binaries.values():
         if path.read_bytes()[:4] == b'\x7fELF':
@@ -79,7 +80,8 @@ def main():
             entry.external_attr = (0o100755 if '/bin/' in name else 0o100644) << 16
             wheel.writestr(entry, data)
     print(f'glibc {newest[0]}.{newest[1]} or newer; from the system: {", ".join(sorted(needed - {"ld-linux-x86-64.so.2"}))}')
-    print(f'{path.stat().st_size / 1e6:.1f} MB, {sum(map(len, contents.values())) / 1e6:.1f} MB installed; programs: {", ".join(programs) or "none"}')
+    installed = sum(map(len, contents.values()))
+    print(f'{path.stat().st_size / 1e6:.1f} MB, {installed / 1e6:.1f} MB installed; programs: {", ".join(programs) or "none"}')
     print(path)
 
 

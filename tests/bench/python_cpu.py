@@ -3,11 +3,12 @@
 """What the Python module takes on the CPU beside OpenCV and SciPy of PyPI, and whether the bytes are the same, as CSV.
 
     pip install numpy scipy opencv-python-headless
-    CUDACONVOLVE_LIBRARY=.../libcudaconvolve.so.0 tests/bench/python_cpu.py [--threads 2] [--rounds 15] [--format gray8,rgb,...] >FILE.csv
+    CUDACONVOLVE_LIBRARY=.../libcudaconvolve.so.0 tests/bench/python_cpu.py \\
+        [--threads 2] [--rounds 15] [--format gray8,rgb,...] >FILE.csv
 
-Without CUDACONVOLVE_LIBRARY the installed module is taken. Pictures are 1080p and random; results go to an array that is there. SciPy has no
-threads. `ms` is the least of all rounds. `differs` is the part of the samples that differ from the module's, and `most` by how much
-at most. Masks and boundary (replicate) are the same for all.
+Without CUDACONVOLVE_LIBRARY the installed module is taken. Pictures are 1080p and random; results go to an array that is
+there. SciPy has no threads. `ms` is the least of all rounds. `differs` is the part of the samples that differ from the
+module's, and `most` by how much at most. Masks and boundary (replicate) are the same for all.
 """
 import argparse
 import os
@@ -75,7 +76,10 @@ def main():
     for name in options.format.split(','):
         dtype, channels = FORMATS[name]
         shape = (1080, 1920) + channels
-        image = generator.random(shape, dtype) if dtype == numpy.float32 else generator.integers(0, numpy.iinfo(dtype).max + 1, shape, dtype)
+        if dtype == numpy.float32:
+            image = generator.random(shape, dtype)
+        else:
+            image = generator.integers(0, numpy.iinfo(dtype).max + 1, shape, dtype)
         for mask, (_, *functions) in FILTERS.items():
             ours = numpy.empty_like(image)
             functions[0](image, ours)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The Python module on a GPU: checks bytes, streams and memory, and prints what calls take as CSV. Needs Python and CUDA alone.
 
-    CUDACONVOLVE_LIBRARY=.../libcudaconvolve.so.0 tests/bench/python_gpu.py [--cudart FILE] [--size 1080p,4K] [--calls 200] [--check] >FILE.csv
+    CUDACONVOLVE_LIBRARY=.../libcudaconvolve.so.0 tests/bench/python_gpu.py [--cudart FILE] \\
+        [--size 1080p,4K] [--calls 200] [--check] >FILE.csv
 
 Without CUDACONVOLVE_LIBRARY the installed module is taken. Device memory comes from libcudart through ctypes, as objects with
 __cuda_array_interface__. Results are compared with those of the CPU, byte by byte. Where PyTorch or CuPy is installed, its arrays
@@ -37,7 +38,8 @@ faults = []
 
 
 def cudart():
-    candidates = [options.cudart] if options.cudart else ['/usr/local/cuda/lib64/libcudart.so', 'libcudart.so', 'libcudart.so.13', 'libcudart.so.12']
+    candidates = ['/usr/local/cuda/lib64/libcudart.so', 'libcudart.so', 'libcudart.so.13', 'libcudart.so.12']
+    candidates = [options.cudart] if options.cudart else candidates
     for name in candidates:
         try:
             return ctypes.CDLL(name)
@@ -100,8 +102,8 @@ class Memory:
             self.pointer = pointer()
             cuda('cudaMalloc', ctypes.byref(self.pointer), ctypes.c_size_t(self.size))
         address = of.pointer.value + offset if of else self.pointer.value
-        self.__cuda_array_interface__ = {'shape': shape, 'typestr': typestr, 'data': (address, False), 'strides': strides, 'stream': stream,
-                                         'version': 3}
+        self.__cuda_array_interface__ = {'shape': shape, 'typestr': typestr, 'data': (address, False), 'strides': strides,
+                                         'stream': stream, 'version': 3}
         if source:
             cuda('cudaMemcpy', self.pointer, pointer(source.address), ctypes.c_size_t(self.size), TO_DEVICE)
 
@@ -148,8 +150,8 @@ def same(ours, theirs, typestr, what):
         check(ours == theirs, what)
         return
     kind = ctypes.c_uint16 if typestr == '<u2' else ctypes.c_float
-    pairs = zip((kind * (len(ours) // ctypes.sizeof(kind))).from_buffer_copy(ours), (kind * (len(theirs) // ctypes.sizeof(kind))).from_buffer_copy(theirs))
-    check(max(abs(a - b) for a, b in pairs) <= (1 if typestr == '<u2' else 1e-4), what)
+    ours, theirs = ((kind * (len(data) // ctypes.sizeof(kind))).from_buffer_copy(data) for data in (ours, theirs))
+    check(max(abs(a - b) for a, b in zip(ours, theirs)) <= (1 if typestr == '<u2' else 1e-4), what)
 
 
 def check_bytes():
@@ -177,8 +179,8 @@ def check_bytes():
     rows = [source.bytes()[y * 291 + offset:y * 291 + offset + 150] for y in range(40)]
     wanted = Host(inner, '|u1')
     cudaconvolve.filter2d(Host(inner, '|u1', b''.join(rows)), out=wanted, **MASKS['fractions 9x9'])
-    cudaconvolve.filter2d(Memory(inner, '|u1', strides=strides, of=image, offset=offset), out=Memory(inner, '|u1', strides=strides, of=out, offset=offset),
-                          **MASKS['fractions 9x9'])
+    views = [Memory(inner, '|u1', strides=strides, of=memory, offset=offset) for memory in (image, out)]
+    cudaconvolve.filter2d(views[0], out=views[1], **MASKS['fractions 9x9'])
     expected = bytearray(source.bytes())
     for y in range(40):
         expected[y * 291 + offset:y * 291 + offset + 150] = wanted.bytes()[y * 150:(y + 1) * 150]
@@ -188,7 +190,8 @@ def check_bytes():
 
 def check_layer():
     draw = random.Random(3)
-    shape, weights = (2, 3, 30, 41), [[[[draw.random() - 0.5 for _ in range(3)] for _ in range(3)] for _ in range(3)] for _ in range(8)]
+    shape = 2, 3, 30, 41
+    weights = [[[[draw.random() - 0.5 for _ in range(3)] for _ in range(3)] for _ in range(3)] for _ in range(8)]
     source = random_host(shape, '<f4', 'layer')
     arguments = dict(stride=2, padding='same', activation='relu', pool=2)
     wanted = Host((2, 8, 7, 10), '<f4')
@@ -240,7 +243,8 @@ def check_frameworks():
                     planes = cudaconvolve.gaussian(host.cuda().permute(0, 3, 1, 2).contiguous().permute(0, 2, 3, 1), 2)
                 stream.synchronize()
                 theirs = cudaconvolve.gaussian(host, 2)
-                check((ours.cpu().float() - theirs.float()).abs().max() < 1e-3 and (planes.cpu().float() - theirs.float()).abs().max() < 1e-3, f'torch {dtype}')
+                for result in (ours, planes):
+                    check((result.cpu().float() - theirs.float()).abs().max() < 1e-3, f'torch {dtype}')
             print('# torch compared', file=sys.stderr)
     if importlib.util.find_spec('cupy'):
         import cupy
@@ -300,7 +304,8 @@ def measure():
             shape = shape_of(size, channels)
             image, out = Memory(shape, typestr), Memory(shape, typestr)
             cuda('cudaMemset', image.pointer, 77, ctypes.c_size_t(image.size))
-            copy = timed(lambda: cuda('cudaMemcpyAsync', out.pointer, image.pointer, ctypes.c_size_t(image.size), ON_DEVICE, pointer(stream)), stream)
+            arguments = out.pointer, image.pointer, ctypes.c_size_t(image.size), ON_DEVICE, pointer(stream)
+            copy = timed(lambda: cuda('cudaMemcpyAsync', *arguments), stream)
             print(f'{size},{name},cudaMemcpyAsync,copy,{copy[0]:.1f},{copy[1]:.1f}', flush=True)
             for mask, arguments in MASKS.items():
                 if typestr == '<f4' and mask == 'sobel':

@@ -116,8 +116,9 @@ def planes_of(image):
 
 # --- random cases ---
 
-def random_view(draw, make, axes):
+def random_view(draw, make):
     """An array of random samples, and a view of it: cut, turned, with steps or with its axes in another order."""
+    axes = draw.choice(['HW', 'HWC', 'NHWC'])
     sizes = {'H': draw.randint(1, 20), 'W': draw.randint(1, 40), 'C': draw.randint(1, 6), 'N': draw.randint(1, 3)}
     shape = [sizes[axis] for axis in axes]
     kind = draw.choice(['plain', 'plain', 'cut', 'steps', 'turned', 'order'])
@@ -168,7 +169,7 @@ def integer_case(draw, number):
     depth = None if dtype == 'u1' or draw.random() < 0.6 else draw.randint(9, 16)
     top = (1 << depth) - 1 if depth else most
     generator = numpy.random.default_rng([options.seed, number])
-    image, kind = random_view(draw, lambda shape: generator.integers(0, most + 1, shape).astype(dtype), draw.choice(['HW', 'HWC', 'NHWC']))
+    image, kind = random_view(draw, lambda shape: generator.integers(0, most + 1, shape).astype(dtype))
     boundary = draw.choice(cudaconvolve.boundaries)
     outside = draw.randint(0, top) if boundary == 'constant' else 0
     height, width = draw.randint(1, 6), draw.randint(1, 6)
@@ -208,7 +209,7 @@ def _arrays_streams():
 def float_case(draw, number):
     dtype = draw.choice(['<f4', '<f4', '>f4', '<f2'])
     generator = numpy.random.default_rng([options.seed, number])
-    image, kind = random_view(draw, lambda shape: generator.standard_normal(shape).astype(dtype), draw.choice(['HW', 'HWC', 'NHWC']))
+    image, kind = random_view(draw, lambda shape: generator.standard_normal(shape).astype(dtype))
     boundary = draw.choice(cudaconvolve.boundaries[:-1])
     taps = generator.standard_normal((draw.randint(1, 6), draw.randint(1, 6)))
     what = f'--seed {options.seed}, case {number}: {dtype} {image.shape} {kind} {boundary} {taps.tolist()}'
@@ -235,7 +236,7 @@ def layer_case(draw, number):
     generator = numpy.random.default_rng([options.seed, number])
     groups, filters, of_group = draw.randint(1, 2), draw.randint(1, 2), draw.randint(1, 3)
     filters *= groups
-    kernel, stride, dilation = [draw.randint(1, 3) for _ in 'yx'], [draw.randint(1, 2) for _ in 'yx'], [draw.randint(1, 2) for _ in 'yx']
+    kernel, stride, dilation = ([draw.randint(1, most) for _ in 'yx'] for most in (3, 2, 2))
     pad, pool = [draw.randint(0, 3) for _ in range(4)], draw.randint(1, 2)
     image = generator.standard_normal((draw.randint(1, 2), groups * of_group, draw.randint(10, 16), draw.randint(10, 20))).astype('f4')
     weights = generator.standard_normal((filters, of_group, *kernel)).astype('f4')
@@ -252,8 +253,8 @@ def layer_case(draw, number):
             for j in range(kernel[0]):
                 for i in range(kernel[1]):
                     y, x = j * dilation[0], i * dilation[1]
-                    wanted[:, k] += float(weights[k, c, j, i]) * plane[:, y:y + rows * stride[0]:stride[0], x:x + columns * stride[1]:stride[1]][
-                        :, :rows, :columns]
+                    wanted[:, k] += float(weights[k, c, j, i]) * plane[
+                        :, y:y + rows * stride[0]:stride[0], x:x + columns * stride[1]:stride[1]][:, :rows, :columns]
     wanted = {'none': wanted, 'relu': numpy.maximum(wanted, 0), 'absolute': abs(wanted)}[activation]
     if pool > 1:
         rows, columns = rows // 2, columns // 2
@@ -262,8 +263,9 @@ def layer_case(draw, number):
     given = image[0] if single else image
     out = numpy.zeros(wanted.shape[single:], 'f4')
     given, more = on_device(given, out, draw)
-    result = cudaconvolve.layer(given, weights if draw.random() < 0.5 else weights.tolist(), bias, stride=tuple(stride), dilation=tuple(dilation),
-                                padding=tuple(pad), groups=groups, boundary=boundary, activation=activation, pool=pool, **more)
+    weights = weights if draw.random() < 0.5 else weights.tolist()
+    result = cudaconvolve.layer(given, weights, bias, stride=tuple(stride), dilation=tuple(dilation), padding=tuple(pad),
+                                groups=groups, boundary=boundary, activation=activation, pool=pool, **more)
     result = out if on_fake else result
     check(result.shape == wanted.shape[single:] and abs(result - (wanted[0] if single else wanted)).max() < 1e-3, what)
 
@@ -295,8 +297,10 @@ def check_presets(program):
             for width, height in sizes:
                 for sigma in [-1, 0, 0.5, 2, 7.3] if preset.radius_in_sigmas else [-1]:
                     cases.append((name + argument, width, height, sigma, 0, 0))
-    cases += [('motion:-77.5', 255, 101, -1, 0, 0), ('emboss:-200', 0, 0, -1, 0, 0.25), ('box', 9, 0, -1, 7, 0), ('gaussian', 0, 0, 42.6, 0, 0),
-              ('emboss', 0, 0, -1, 0, 0.75), ('laplacian:5', 0, 0, -1, 0, 0), ('unsharp:101', 0, 0, -1, 0, 0), ('sobel', 5, 0, -1, 0, 0),
+    cases += [('motion:-77.5', 255, 101, -1, 0, 0), ('emboss:-200', 0, 0, -1, 0, 0.25), ('box', 9, 0, -1, 7, 0),
+              ('gaussian', 0, 0, 42.6, 0, 0),
+              ('emboss', 0, 0, -1, 0, 0.75), ('laplacian:5', 0, 0, -1, 0, 0), ('unsharp:101', 0, 0, -1, 0, 0),
+              ('sobel', 5, 0, -1, 0, 0),
               ('gaussian', 4, 0, -1, 0, 0), ('box:3', 0, 0, -1, 0, 0), ('log', 0, 0, 32, 0, 0), ('gaussian', 0, 0, 256, 0, 0)]
     lines = subprocess.run([program], input='\n'.join(' '.join(map(str, case)) for case in cases), stdout=subprocess.PIPE, check=True,
                            text=True).stdout.splitlines()
@@ -371,15 +375,16 @@ def check_errors():
 def check_presets_work():
     """Combinations, and functions of their own, on one picture."""
     image = numpy.random.default_rng(options.seed).integers(0, 256, (23, 31), 'u1')
-    x, y = (correlate(image, taps, 'replicate', 0, numpy.int64) for taps in ([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]], [[-1, -2, -1], [0, 0, 0], [1, 2, 1]]))
+    right = numpy.array([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]])
+    x, y = (correlate(image, taps, 'replicate', 0, numpy.int64) for taps in (right, right.T))
     check((cudaconvolve.filter2d(image, 'sobel') == numpy.clip(numpy.floor(numpy.sqrt(x * x + y * y) + 0.5), 0, 255)).all(), 'sobel')
     wanted = rounded(correlate(image, numpy.ones((5, 7), int), 'wrap', 0, numpy.int64), 35, 0, 255)
     check((cudaconvolve.box(image, 7, 5, 'wrap') == wanted).all(), 'box')
     line = numpy.exp(-0.5 * (numpy.arange(-6, 7) / 2) ** 2)
     sums = correlate(image, numpy.outer(line, line) / line.sum() ** 2, 'replicate', 0, float)
     check((abs(cudaconvolve.gaussian(image, 2) - sums) <= 0.5 + 1 / 64).all(), 'gaussian')
-    check((cudaconvolve.filter2d(image, 'emboss:135') == rounded(correlate(image, [[-1, -1, 0], [-1, 0, 1], [0, 1, 1]], 'replicate', 0, numpy.int64),
-                                                                 1, fractions.Fraction(1, 2), 255)).all(), 'emboss')
+    sums = correlate(image, [[-1, -1, 0], [-1, 0, 1], [0, 1, 1]], 'replicate', 0, numpy.int64)
+    check((cudaconvolve.filter2d(image, 'emboss:135') == rounded(sums, 1, fractions.Fraction(1, 2), 255)).all(), 'emboss')
     floats = image.astype('f4') - 100
     for boundary in cudaconvolve.boundaries[:-1]:
         for result, taps in ((cudaconvolve.gaussian(floats, 2, boundary, offset=0.5), numpy.outer(line, line) / line.sum() ** 2),
@@ -487,7 +492,7 @@ def check_stand_ins():
 
 
 def main():
-    print(f'--seed {options.seed}, numpy {numpy.__version__}, Python {sys.version.split()[0]}' + (', the fake device' if on_fake else ''))
+    print(f'--seed {options.seed}, numpy {numpy.__version__}, Python {sys.version.split()[0]}', 'on the fake device' * on_fake)
     if on_fake:
         check_fake()
         check_stand_ins()
@@ -506,8 +511,9 @@ def main():
     print(f'{options.cases} random cases, {len(faults)} faults')
     if options.fake:
         sys.stdout.flush()
-        again = [sys.executable, __file__, '--library', options.fake, '--seed', str(options.seed), '--cases', str(options.cases)]
-        faults.extend(['fake'] * subprocess.run(again, env={**os.environ, 'PYTHON_MODULE_FAKE': '1', 'CUDACONVOLVE_FAKE': 'no-frames'}).returncode)
+        again = [sys.executable, __file__, '--library', options.fake, f'--seed={options.seed}', f'--cases={options.cases}']
+        fake = {**os.environ, 'PYTHON_MODULE_FAKE': '1', 'CUDACONVOLVE_FAKE': 'no-frames'}
+        faults.extend(['fake'] * (subprocess.run(again, env=fake).returncode != 0))
     return 1 if faults else 0
 
 

@@ -165,7 +165,7 @@ def empty(name, array, of, shape=None):
 
 
 def contiguous(array):
-    """A copy of a host array with its samples in their order, in this machine's order of bytes; None where it is of no known kind."""
+    """A copy of a host array with samples and bytes in their usual order; None where the array is of no known kind."""
     library = _library_of(array)
     if library is None or library.__name__ == 'cupy':
         return None

@@ -70,7 +70,8 @@ class Task(ctypes.Structure):
 # Name, result and arguments; a last argument of POINTER (Error) is added by those that can fail.
 _error, _text = ctypes.POINTER(Error), ctypes.c_char_p
 _FUNCTIONS = {
-    'convolve_plan_new_sized': (c_void_p, ctypes.POINTER(Pixel), c_int, ctypes.POINTER(Mask), _text, c_void_p, ctypes.c_int64, _error),
+    'convolve_plan_new_sized': (c_void_p, ctypes.POINTER(Pixel), c_int, ctypes.POINTER(Mask), _text, c_void_p, ctypes.c_int64,
+                                _error),
     'convolve_plan_unref': (None, c_void_p),
     'convolve_plan_on_device': (ctypes.c_bool, c_void_p),
     'convolve_plan_variant': (_text, c_void_p),
@@ -80,7 +81,8 @@ _FUNCTIONS = {
     'convolve_pool_free': (None, c_void_p),
     'convolve_layer_init': (None, ctypes.POINTER(Layer), c_int, c_int, c_int, c_int, c_void_p),
     'convolve_layer_pad_same': (c_int, ctypes.POINTER(Layer), c_int, c_int, _error),
-    'convolve_layer_output_size': (c_int, ctypes.POINTER(Layer), c_int, c_int, ctypes.POINTER(c_int), ctypes.POINTER(c_int), _error),
+    'convolve_layer_output_size': (c_int, ctypes.POINTER(Layer), c_int, c_int, ctypes.POINTER(c_int), ctypes.POINTER(c_int),
+                                   _error),
     'convolve_layer_plan_new': (c_void_p, ctypes.POINTER(Layer), _text, c_void_p, _error),
     'convolve_layer_plan_unref': (None, c_void_p),
     'convolve_layer_plan_on_device': (ctypes.c_bool, c_void_p),

@@ -248,9 +248,12 @@ def slopes(taps):
 
 
 class Preset:
-    """A row of the table. make gives the taps of a request, lines a column and a row whose product they are; fixed has the sets of a 3x3 mask."""
+    """A row of the table. One of these has the taps: make and lines give them for a request, lines as a column and a row
+    whose product they are; fixed has the sets of a 3x3 mask.
+    """
 
-    def __init__(self, width=3, make=None, fixed=None, lines=None, sized=False, radius_in_sigmas=0, offset=0.0, argument=None, combination='sum'):
+    def __init__(self, width=3, make=None, fixed=None, lines=None, sized=False, radius_in_sigmas=0, offset=0.0,
+                 argument=None, combination='sum'):
         self.width, self.make, self.fixed, self.lines = width, make, fixed, lines
         self.sized, self.radius_in_sigmas = sized, radius_in_sigmas
         self.offset, self.argument, self.combination = offset, argument, combination
