@@ -236,6 +236,34 @@ make_chpl (const Chapters *chapters)
   return content;
 }
 
+/* Whether the track is one of time codes, by its handler. */
+static gboolean
+is_time_code (FILE *file, const Place *trak)
+{
+  guint8 handler[12];
+  Place mdia, hdlr;
+
+  return find_box (file, trak->begin + trak->header, trak->begin + trak->size, "mdia", &mdia)
+      && find_box (file, mdia.begin + mdia.header, mdia.begin + mdia.size, "hdlr", &hdlr)
+      && fseeko (file, hdlr.begin + hdlr.header, SEEK_SET) == 0 && fread (handler, sizeof handler, 1, file) == 1
+      && !memcmp (handler + 8, "tmcd", 4);
+}
+
+guint
+time_codes_count (const char *name)
+{
+  FILE *file = g_fopen (name, "rb");
+  Place moov, trak;
+  guint count = 0;
+
+  if (file && find_box (file, 0, size_of (file), "moov", &moov))
+    for (guint64 at = moov.begin + moov.header; find_box (file, at, moov.begin + moov.size, "trak", &trak);
+         at = trak.begin + trak.size)
+      count += is_time_code (file, &trak);
+  g_clear_pointer (&file, fclose);
+  return count;
+}
+
 /* moov without its header, with chpl in its udta, which is made where there is none. */
 static GByteArray *
 add_chpl (const guint8 *moov, gsize size, const GByteArray *chpl)

@@ -19,6 +19,9 @@ void chapters_free (Chapters *chapters);
 GstToc *chapters_to_toc (const Chapters *chapters);
 guint chapters_count (const Chapters *chapters);
 
+/* How many tracks of time codes an MP4 or QuickTime file has, which GStreamer does not show. */
+guint time_codes_count (const char *file);
+
 /* Adds them to a complete MP4 or QuickTime file whose box moov is the last one. FALSE with error where that fails. */
 gboolean chapters_write (const Chapters *chapters, const char *file, GError **error);
 

@@ -149,6 +149,16 @@ say_chapters (const Chapters *chapters)
   say_end ("stream: %u chapters: kept", chapters_count (chapters));
 }
 
+static void
+say_time_codes (const char *file)
+{
+  if (time_codes_count (file) == 0)
+    return;
+  say_begin ("stream");
+  say_text ("kind", "time code");
+  say_end ("stream: time code: left out: GStreamer does not read it");
+}
+
 static gboolean
 write_compared (Run *run)
 {
@@ -193,6 +203,7 @@ finish (Run *run, guint64 frames)
   if (!run->options->brief || say_is_json ()) {
     streams_say (run->streams);
     say_chapters (streams_chapters (run->streams));
+    say_time_codes (run->options->input);
   }
   say_film (run, frames);
   if (run->cover)

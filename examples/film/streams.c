@@ -62,8 +62,9 @@ struct _Streams
   guint64 encoded;   /* frames that went there */
   gboolean matroska; /* is what the film is read from */
   GstVideoOrientationMethod turn;
-  gboolean left_out_pictures;
-  guint pictures; /* for the streaming thread */
+  gboolean left_out_pictures;    /* because they are not covered */
+  gboolean left_out_attachments; /* because the muxer writes none */
+  guint pictures;                /* for the streaming thread */
 
   GMutex linking;      /* of what follows, and of the list, until the streams are linked */
   GPtrArray *demuxers; /* inside parsebin */
@@ -163,6 +164,10 @@ new_tags (Stream *stream, GstEvent *event)
         streams->left_out_pictures = TRUE;
       }
     }
+  /* Matroska's muxer writes no pictures, and none writes other attachments. */
+  if (gst_tag_list_get_tag_size (copy, GST_TAG_ATTACHMENT)
+      || (!streams->container->iso && gst_tag_list_get_tag_size (copy, GST_TAG_IMAGE)))
+    streams->left_out_attachments = TRUE;
   made = gst_event_new_tag (copy);
   gst_event_set_seqnum (made, gst_event_get_seqnum (event));
   return made;
@@ -526,6 +531,30 @@ picture_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_DROP;
 }
 
+/*
+ * Where fields and whole frames are mixed, as MPEG-2 says of itself, caps do not tell which field comes first. Encoders take the
+ * bottom one then, and broadcasts have the top one first.
+ */
+static GstPadProbeReturn
+encoder_caps_come (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+  GstCaps *caps;
+
+  if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS)
+    return GST_PAD_PROBE_OK;
+  gst_event_parse_caps (event, &caps);
+  if (g_strcmp0 (gst_structure_get_string (gst_caps_get_structure (caps, 0), "interlace-mode"), "mixed"))
+    return GST_PAD_PROBE_OK;
+  caps = gst_caps_copy (caps);
+  gst_caps_set_simple (caps, "interlace-mode", G_TYPE_STRING, "interleaved", "field-order", G_TYPE_STRING,
+      "top-field-first", NULL);
+  GST_PAD_PROBE_INFO_DATA (info) = gst_event_new_caps (caps);
+  gst_caps_unref (caps);
+  gst_event_unref (event);
+  return GST_PAD_PROBE_OK;
+}
+
 static void
 video_decoded (GstElement *decode, GstPad *pad, gpointer data)
 {
@@ -569,6 +598,7 @@ video_decoded (GstElement *decode, GstPad *pad, gpointer data)
   if (streams->container->picture && !input_is_sequence (streams->options->output))
     gst_pad_add_probe (streams->mux_main, GST_PAD_PROBE_TYPE_BUFFER, picture_comes, streams, NULL);
   src = gst_element_get_static_pad (streams->convolve, "src");
+  gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, encoder_caps_come, NULL, NULL);
   if (!add_bin (streams, src, encode, streams->mux_main) || !add_bin (streams, pad, front, sink))
     play_fail (GST_ELEMENT (streams->pipeline), "the video cannot be linked to the encoder; try --codec=NAME");
   streams->main->outcome = g_strdup_printf ("convolved, %s%s by %s%s%s", streams->turn ? "turned upright, " : "",
@@ -1043,6 +1073,12 @@ streams_say (const Streams *streams)
     say_text ("kind", kinds[stream->kind].name);
     say_text ("outcome", outcome);
     say_end ("stream: %s: %s", stream->title, outcome);
+  }
+  if (streams->left_out_attachments) {
+    say_begin ("stream");
+    say_text ("kind", "attachments");
+    say_end ("stream: cover pictures and attachments: left out: GStreamer writes none into %s",
+        streams->container->title);
   }
   if (streams->left_out_pictures) {
     say_begin ("stream");

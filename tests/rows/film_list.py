@@ -111,6 +111,7 @@ FILMS = [
     Film('MPEG-2 TS with fields, MP2, AC-3', 'fields.ts', LARGER + SOUND + SOUND2 + '-map 0 -map 1 -map 2 -c:v mpeg2video '
          '-q:v 2 -pix_fmt yuv420p -flags +ilme+ildct -top 1 -vf setfield=tff,setdar=16/9 -c:a:0 mp2 -c:a:1 ac3 '
          '-metadata:s:a:0 language=deu -metadata:s:a:1 language=eng', 'mkv'),
+    Film('MPEG-2 without fields', 'progressive.ts', PICTURE + '-c:v mpeg2video -q:v 2 -pix_fmt yuv420p', 'mp4'),
     Film('H.264 with fields', 'fields-h264.mp4', LARGER + H264 + '-x264-params tff=1 -flags +ilme+ildct -vf setfield=tff', 'mp4'),
     # Times
     Film('screen recording, variable rate', 'variable.mkv', "-f lavfi -i testsrc2=s=320x180:r=60:d=1.5 -vf "
