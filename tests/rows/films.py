@@ -473,7 +473,7 @@ def judge(outcome, deviations, said):
         told = TOLD.get(re.match(r'[a-z]+', deviation).group())
         if reason is None:
             outcome.faults.append(deviation)
-        elif told and re.search(': (it is gone|.* -> none|.* are gone|[0-9]+ -> 0)$', deviation) and not re.search(told, said, re.I):
+        elif told and not reason.endswith('(not told)') and re.search(': (it is gone|.* -> none|.* are gone|[0-9]+ -> 0)$', deviation) and not re.search(told, said, re.I):
             outcome.faults.append('%s, and the program says nothing of it' % deviation)
         else:
             outcome.reasons.append(reason)
