@@ -311,40 +311,28 @@ convolve_sum_line (const ConvolveBlurWork &work, int left, int v, int count, int
 }
 
 /*
- * c of the pixels i, j and i, j + step and so on of the cell, by the lanes that work on these pixels, each of which takes
- * every lanes-th row. Beyond the cell nothing is read and written, but all threads of a warp take part in the sums.
+ * c of pixel i, j of the cell, by the lanes that work on a pixel, each of which takes every lanes-th row. Beyond the
+ * cell nothing is read and written, but all threads of a warp take part in the sums.
  */
 template <typename T>
 static __device__ __forceinline__ void
-convolve_shrink_pixels (const ConvolveBlurWork &work, int i, int j, int step, int lane, int lanes)
+convolve_shrink_pixel (const ConvolveBlurWork &work, int i, int j, int lane, int lanes)
 {
-  constexpr int turns = CONVOLVE_SHRINK_TURNS;
   const ConvolveRect &cell = work.cell;
   const int bits = work.job.bits, factor = 1 << bits;
-  const int left = (cell.x + i) * factor;
+  const int left = (cell.x + i) * factor, top = (cell.y + j) * factor;
+  const bool inside = i < cell.width && j < cell.height;
 
   for (int k = 0; k < work.source.pixel.samples; k++) {
-    unsigned sums[turns];
+    unsigned sum = 0;
 
-#pragma unroll
-    for (int n = 0; n < turns; n++) {
-      const int row = j + n * step, top = (cell.y + row) * factor;
-      const bool inside = i < cell.width && row < cell.height;
-
-      sums[n] = 0;
-      for (int v = lane; v < factor && inside; v += lanes)
-        sums[n] += convolve_sum_line<T> (work, left, top + v, factor, k);
-    }
-#pragma unroll
-    for (int n = 0; n < turns; n++) {
-      const int row = j + n * step;
-
-      for (int lower = lanes / 2; lower > 0; lower /= 2)
-        sums[n] += __shfl_xor_sync (0xffffffff, sums[n], lower);
-      if (lane == 0 && i < cell.width && row < cell.height)
-        work.job.c[((int64_t) k * cell.height + row) * cell.width + i] =
-            convolve_blur_mean (sums[n], bits, work.source.pixel.depth);
-    }
+    for (int v = lane; v < factor && inside; v += lanes)
+      sum += convolve_sum_line<T> (work, left, top + v, factor, k);
+    for (int step = lanes / 2; step > 0; step /= 2)
+      sum += __shfl_xor_sync (0xffffffff, sum, step);
+    if (lane == 0 && inside)
+      work.job.c[((int64_t) k * cell.height + j) * cell.width + i] =
+          convolve_blur_mean (sum, bits, work.source.pixel.depth);
   }
 }
 
@@ -361,13 +349,12 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   const int bits = work.job.bits, lanes = convolve_shrink_lanes (bits), width = convolve_shrink_width (bits);
   const int2 tile = convolve_tile_of_job (work.job.first_shrink_tile, work.job.shrink_columns);
   const int pixel = threadIdx.x / lanes, lane = threadIdx.x % lanes;
-  const int height = convolve_shrink_height (bits), step = height / CONVOLVE_SHRINK_TURNS;
-  const int x = tile.x * width + pixel % width, y = tile.y * height + pixel / width;
+  const int x = tile.x * width + pixel % width, y = tile.y * convolve_shrink_height (bits) + pixel / width;
 
   if (work.source.pixel.type == CONVOLVE_SAMPLE_U8)
-    convolve_shrink_pixels<uint8_t> (work, x, y, step, lane, lanes);
+    convolve_shrink_pixel<uint8_t> (work, x, y, lane, lanes);
   else
-    convolve_shrink_pixels<uint16_t> (work, x, y, step, lane, lanes);
+    convolve_shrink_pixel<uint16_t> (work, x, y, lane, lanes);
 }
 
 #define CONVOLVE_BLUR_SIDE (CONVOLVE_BLUR_TILE + CONVOLVE_MAX_BLUR - 1)
@@ -399,7 +386,7 @@ convolve_for_all (int width, int height, Work work)
 static __device__ __forceinline__ void
 convolve_load_c (const uint16_t *c, int64_t stride, int width, int height, ConvolveBlurShared &shared)
 {
-  constexpr int across = 64, down = CONVOLVE_BATCH_THREADS / across, turns = 8;
+  constexpr int across = 64, down = CONVOLVE_BATCH_THREADS / across, turns = 4;
   const int x = threadIdx.x % across, y = threadIdx.x / across;
 
   for (int i = x; i < width; i += across)
@@ -465,39 +452,6 @@ convolve_weigh (const uint16_t *weights, const uint16_t *values, int step, int c
   return sum;
 }
 
-/* r of so many rows of a tile, from c. A thread takes several rows at once, which share the weights that it reads. */
-template <int BITS>
-static __device__ __forceinline__ void
-convolve_blur_rows (int width, int rows, int count, ConvolveBlurShared &shared)
-{
-  constexpr int turns = 4, down = CONVOLVE_BATCH_THREADS >> BITS;
-
-  for (int j = threadIdx.x >> BITS; j < rows; j += turns * down)
-    for (int i = threadIdx.x & ((1 << BITS) - 1); i < width; i += 1 << BITS) {
-      const uint16_t *at[turns];
-      unsigned sums[turns];
-
-#pragma unroll
-      for (int n = 0; n < turns; n++) {
-        at[n] = &shared.c[min (j + n * down, rows - 1)][i];
-        sums[n] = 0;
-      }
-#pragma unroll 4
-      for (int k = 0; k < count; k++) {
-        const unsigned weight = shared.weights.row[k];
-
-#pragma unroll
-        for (int n = 0; n < turns; n++)
-          sums[n] += weight * at[n][k];
-      }
-#pragma unroll
-      for (int n = 0; n < turns; n++)
-        if (j + n * down < rows)
-          shared.r[j + n * down][i] = convolve_blur_round (sums[n]);
-    }
-  __syncthreads ();
-}
-
 /* b of a tile of width x height pixels, from c. A tile has up to 2^BITS pixels side by side. */
 template <int BITS>
 static __device__ __forceinline__ void
@@ -507,7 +461,9 @@ convolve_blur_tile (int width, int height, ConvolveBlurShared &shared)
   const int row_count = weights.row_count, column_count = weights.column_count;
   const int depth = shared.work.source.pixel.depth;
 
-  convolve_blur_rows<BITS> (width, height + column_count - 1, row_count, shared);
+  convolve_for_all<BITS> (width, height + column_count - 1, [&] (int i, int j) {
+    shared.r[j][i] = convolve_blur_round (convolve_weigh (weights.row, &shared.c[j][i], 1, row_count));
+  });
   convolve_for_all<BITS> (width, height, [&] (int i, int j) {
     const unsigned sum = convolve_weigh (weights.column, &shared.r[j][i], CONVOLVE_BLUR_TILE, column_count);
 

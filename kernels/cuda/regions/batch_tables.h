@@ -236,8 +236,6 @@ void *convolve_table_extend (ConvolveTables *tables, ConvolveTable *table, size_
  * How a block of threads shrinks a picture by 2^bits: convolve_shrink_lanes () threads share a few pixels, one below the
  * other, and the tile has convolve_shrink_width () x convolve_shrink_height () pixels.
  */
-#define CONVOLVE_SHRINK_TURNS 2 /* pixels of a thread */
-
 static CONVOLVE_BOTH int
 convolve_shrink_lanes (int bits)
 {
@@ -253,7 +251,7 @@ convolve_shrink_width (int bits)
 static CONVOLVE_BOTH int
 convolve_shrink_height (int bits)
 {
-  return CONVOLVE_SHRINK_TURNS * CONVOLVE_BATCH_THREADS / convolve_shrink_lanes (bits) / convolve_shrink_width (bits);
+  return CONVOLVE_BATCH_THREADS / convolve_shrink_lanes (bits) / convolve_shrink_width (bits);
 }
 
 /* Adds the tiles of a rectangle, of width x height each. */
