@@ -7,6 +7,8 @@
 
 #include <glib/gstdio.h>
 
+#include "atoms.h"
+
 #define MOST 255 /* chapters, because chpl counts in a byte */
 #define TICK 100 /* nanoseconds of chpl's unit of time */
 #define LARGEST_MOOV (256u << 20)
@@ -118,50 +120,6 @@ chapters_to_toc (const Chapters *chapters)
 
 /* --- the box chpl --- */
 
-typedef struct
-{
-  guint64 begin, size; /* in the file, with the header */
-  guint header;        /* bytes */
-} Place;
-
-/* The box that begins here, if its header is one. */
-static gboolean
-read_place (FILE *file, guint64 begin, guint64 end, guint8 name[4], Place *place)
-{
-  guint8 head[16];
-
-  if (begin + 8 > end || fseeko (file, begin, SEEK_SET) != 0 || fread (head, 1, 8, file) != 8)
-    return FALSE;
-  *place = (Place){ begin, GST_READ_UINT32_BE (head), 8 };
-  memcpy (name, head + 4, 4);
-  if (place->size == 1) {
-    if (fread (head + 8, 1, 8, file) != 8)
-      return FALSE;
-    place->size = GST_READ_UINT64_BE (head + 8);
-    place->header = 16;
-  } else if (place->size == 0)
-    place->size = end - begin;
-  return place->size >= place->header && place->size <= end - begin;
-}
-
-/* Looks for a box among those between begin and end. */
-static gboolean
-find_box (FILE *file, guint64 begin, guint64 end, const char *wanted, Place *place)
-{
-  guint8 name[4];
-
-  for (; read_place (file, begin, end, name, place); begin += place->size)
-    if (!memcmp (name, wanted, 4))
-      return TRUE;
-  return FALSE;
-}
-
-static guint64
-size_of (FILE *file)
-{
-  return fseeko (file, 0, SEEK_END) == 0 ? (guint64) ftello (file) : 0;
-}
-
 /* Version 1 of chpl: version and flags, a reserved word, a count, then for each a time and a text with its length. */
 static void
 parse_chpl (Chapters *chapters, const guint8 *data, gsize size)
@@ -185,11 +143,11 @@ chapters_read (const char *name)
 {
   FILE *file = g_fopen (name, "rb");
   Chapters *chapters = new_chapters ();
-  Place moov, udta, chpl;
+  Atom moov, udta, chpl;
 
-  if (file && find_box (file, 0, size_of (file), "moov", &moov)
-      && find_box (file, moov.begin + moov.header, moov.begin + moov.size, "udta", &udta)
-      && find_box (file, udta.begin + udta.header, udta.begin + udta.size, "chpl", &chpl) && chpl.size < 1 << 17) {
+  if (file && atom_find (file, 0, atom_file_size (file), "moov", &moov)
+      && atom_find (file, moov.begin + moov.header, moov.begin + moov.size, "udta", &udta)
+      && atom_find (file, udta.begin + udta.header, udta.begin + udta.size, "chpl", &chpl) && chpl.size < 1 << 17) {
     guint8 *data = g_malloc (chpl.size);
 
     if (fseeko (file, chpl.begin + chpl.header, SEEK_SET) == 0
@@ -287,40 +245,28 @@ add_chpl (const guint8 *moov, gsize size, const GByteArray *chpl)
   return content;
 }
 
-/* Reads bytes of a file; to be freed, or NULL. */
-static guint8 *
-read_part (FILE *file, guint64 begin, gsize size)
-{
-  guint8 *data = g_malloc (size + 1);
-
-  if (fseeko (file, begin, SEEK_SET) == 0 && fread (data, 1, size, file) == size)
-    return data;
-  g_free (data);
-  return NULL;
-}
-
 /* moov holds the places of all frames, so that it may grow only where no frames follow. */
 static gboolean
-may_grow (FILE *file, const Place *moov, guint64 size)
+may_grow (FILE *file, const Atom *moov, guint64 size)
 {
-  Place place;
+  Atom place;
 
-  return size - moov->begin < LARGEST_MOOV && !find_box (file, moov->begin + moov->size, size, "mdat", &place)
-      && !find_box (file, moov->begin + moov->size, size, "moof", &place);
+  return size - moov->begin < LARGEST_MOOV && !atom_find (file, moov->begin + moov->size, size, "mdat", &place)
+      && !atom_find (file, moov->begin + moov->size, size, "moof", &place);
 }
 
 gboolean
 chapters_write (const Chapters *chapters, const char *name, GError **error)
 {
   FILE *file = g_fopen (name, "r+b");
-  const guint64 size = file ? size_of (file) : 0;
+  const guint64 size = file ? atom_file_size (file) : 0;
   guint8 *old = NULL;
   gboolean ok = FALSE;
-  Place moov;
+  Atom moov;
 
   /* The box and what lies behind it. */
-  if (file && find_box (file, 0, size, "moov", &moov) && may_grow (file, &moov, size))
-    old = read_part (file, moov.begin, size - moov.begin);
+  if (file && atom_find (file, 0, size, "moov", &moov) && may_grow (file, &moov, size))
+    old = atom_read (file, moov.begin, size - moov.begin);
   if (old) {
     GByteArray *chpl = make_chpl (chapters), *box = g_byte_array_new ();
     GByteArray *content = add_chpl (old + moov.header, moov.size - moov.header, chpl);

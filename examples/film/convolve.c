@@ -9,8 +9,10 @@
 #include "compared.h"
 #include "container.h"
 #include "cover.h"
+#include "edits.h"
 #include "input.h"
 #include "keyframes.h"
+#include "matroska.h"
 #include "output.h"
 #include "play.h"
 #include "properties.h"
@@ -27,6 +29,7 @@ typedef struct
   Streams *streams;
   GstElement *convolve;
   char *variant;
+  char *mastering;    /* of the screen on which HDR was made, or NULL */
   Cover *cover;       /* NULL without boxes */
   Compared *compared; /* NULL without a picture */
 } Run;
@@ -110,6 +113,7 @@ end_comes (gpointer data)
   Run *run = data;
 
   g_object_get (run->convolve, "active-variant", &run->variant, NULL);
+  run->mastering = streams_mastering (run->streams);
 }
 
 static void
@@ -124,13 +128,24 @@ say_film (const Run *run, guint64 frames)
       run->variant ? run->variant : "none");
 }
 
-/* Chapters go into a file that is complete but for them. */
 static gboolean
-write_chapters (Run *run)
+is_matroska (const Container *container)
+{
+  return !strcmp (container->muxer, "matroskamux") || !strcmp (container->muxer, "webmmux");
+}
+
+/* What is mended in a file, or added to it, when it is complete. */
+static gboolean
+complete_file (Run *run)
 {
   Chapters *chapters = streams_chapters (run->streams);
+  const char *file = output_part (&run->film);
   GError *error = NULL;
 
+  if (file && is_matroska (run->container) && !matroska_mend (file, run->mastering, &error))
+    return complain_of (run, error);
+  if (file && run->container->iso && !edits_mend (file, &error))
+    return complain_of (run, error);
   if (!chapters)
     return TRUE;
   if (run->container->iso && output_part (&run->film) && !chapters_write (chapters, output_part (&run->film), &error))
@@ -198,7 +213,7 @@ finish (Run *run, guint64 frames)
 {
   if (!all_encoded (run, frames) || (run->cover && !cover_is_whole (run->cover)))
     return FALSE;
-  if (!write_chapters (run) || !write_compared (run) || !write_boxes (run) || !output_keep (&run->film))
+  if (!complete_file (run) || !write_compared (run) || !write_boxes (run) || !output_keep (&run->film))
     return FALSE;
   if (!run->options->brief || say_is_json ()) {
     streams_say (run->streams);
@@ -239,6 +254,7 @@ play (Run *run)
   gst_object_unref (film.pipeline);
   g_free (film.missing);
   g_free (run->variant);
+  g_free (run->mastering);
   return ok;
 }
 

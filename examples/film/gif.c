@@ -12,7 +12,8 @@
 gboolean
 gif_is (const char *file)
 {
-  FILE *stream = g_fopen (file, "rb");
+  /* What is read from a pipe is gone. */
+  FILE *stream = g_file_test (file, G_FILE_TEST_IS_REGULAR) ? g_fopen (file, "rb") : NULL;
   char head[6] = "";
   gboolean is;
 

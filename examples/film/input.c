@@ -87,7 +87,7 @@ first_of (const char *pattern)
 static gboolean
 is_animated_png (const char *name)
 {
-  FILE *file = g_fopen (name, "rb");
+  FILE *file = g_file_test (name, G_FILE_TEST_IS_REGULAR) ? g_fopen (name, "rb") : NULL;
   guint8 head[4096];
   const gsize size = file ? fread (head, 1, sizeof head, file) : 0;
   gsize at = 8;

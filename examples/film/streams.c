@@ -1061,6 +1061,17 @@ streams_encoded (const Streams *streams)
   return streams->encoded;
 }
 
+char *
+streams_mastering (const Streams *streams)
+{
+  GstCaps *caps = streams->mux_main ? gst_pad_get_current_caps (streams->mux_main) : NULL;
+  char *text =
+      caps ? g_strdup (gst_structure_get_string (gst_caps_get_structure (caps, 0), "mastering-display-info")) : NULL;
+
+  g_clear_pointer (&caps, gst_caps_unref);
+  return text;
+}
+
 void
 streams_say (const Streams *streams)
 {

@@ -32,6 +32,9 @@ Chapters *streams_chapters (const Streams *streams);
 /* How many frames of the video came to the muxer. */
 guint64 streams_encoded (const Streams *streams);
 
+/* What the film says of the screen on which its HDR was made, as caps hold it; to be freed, or NULL. */
+char *streams_mastering (const Streams *streams);
+
 /* Says a line for each stream: what became of it. */
 void streams_say (const Streams *streams);
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What GStreamer's muxer for Matroska writes wrong, mended in the complete file. Nothing of it changes its size. */
+#ifndef EXAMPLES_MATROSKA_H
+#define EXAMPLES_MATROSKA_H
+
+#include <gst/gst.h>
+
+/*
+ * Texts of tags stand in quotation marks, and with escapes, where they hold a space or a letter that is not ASCII. The brightness of HDR
+ * is five times too low; the right one is in mastering, as caps hold it, or NULL. FALSE with error where the file cannot be written.
+ */
+gboolean matroska_mend (const char *file, const char *mastering, GError **error);
+
+#endif
