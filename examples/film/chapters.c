@@ -196,13 +196,13 @@ make_chpl (const Chapters *chapters)
 
 /* Whether the track is one of time codes, by its handler. */
 static gboolean
-is_time_code (FILE *file, const Place *trak)
+is_time_code (FILE *file, const Atom *trak)
 {
   guint8 handler[12];
-  Place mdia, hdlr;
+  Atom mdia, hdlr;
 
-  return find_box (file, trak->begin + trak->header, trak->begin + trak->size, "mdia", &mdia)
-      && find_box (file, mdia.begin + mdia.header, mdia.begin + mdia.size, "hdlr", &hdlr)
+  return atom_find (file, trak->begin + trak->header, trak->begin + trak->size, "mdia", &mdia)
+      && atom_find (file, mdia.begin + mdia.header, mdia.begin + mdia.size, "hdlr", &hdlr)
       && fseeko (file, hdlr.begin + hdlr.header, SEEK_SET) == 0 && fread (handler, sizeof handler, 1, file) == 1
       && !memcmp (handler + 8, "tmcd", 4);
 }
@@ -211,11 +211,11 @@ guint
 time_codes_count (const char *name)
 {
   FILE *file = g_fopen (name, "rb");
-  Place moov, trak;
+  Atom moov, trak;
   guint count = 0;
 
-  if (file && find_box (file, 0, size_of (file), "moov", &moov))
-    for (guint64 at = moov.begin + moov.header; find_box (file, at, moov.begin + moov.size, "trak", &trak);
+  if (file && atom_find (file, 0, atom_file_size (file), "moov", &moov))
+    for (guint64 at = moov.begin + moov.header; atom_find (file, at, moov.begin + moov.size, "trak", &trak);
          at = trak.begin + trak.size)
       count += is_time_code (file, &trak);
   g_clear_pointer (&file, fclose);
