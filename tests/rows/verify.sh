@@ -69,6 +69,14 @@ verify_formats () {
     ! filesink location=out/format.y4m && verifies 0 "$all_right" out/format.y4m out/format.jsonl
 }
 
+# A translucent effect covers nothing, and nobody can tell from the record what picture is in a box.
+verify_effects () {
+  cover shown "$face" region-effect=fill region-opacity=0.9 && mux shown &&
+    verifies 1 ' is bare: at ' out/shown.mkv out/shown.jsonl &&
+    cover shown "$face" region-effect=fill region-picture=examples/pictures/layer-filters.png && mux shown &&
+    verifies 3 'boxes: 0 covered, 0 bare, [1-9][0-9]* that .* faults: 0' out/shown.mkv out/shown.jsonl
+}
+
 # tampered KIND ARGUMENTS...: out/tampered.mkv.
 tampered () {
   python3 tests/rows/recorded.py "$@" out/tampered.raw && mux tampered
@@ -177,6 +185,7 @@ verify_anonymised () {
 
 verify_rows () {
   check "verify: films that are right" verify_right
+  check "verify: translucent effects and pictures" verify_effects
   check "verify: films that were tampered with" verify_films
   check "verify: records that were tampered with" verify_records
   check "verify: bare boxes in the picture" verify_pictures
