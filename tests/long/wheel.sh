@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The wheel in a bare system: sh tests/long/wheel.sh [SUITE...]
 #
-# Makes the wheel of this tree without CUDA, or takes the file WHEEL. For each suite, "bookworm" and "trixie" where none is named, in
-# a system that debootstrap makes: pip installs the wheel, the module convolves an array and is checked, gst-launch-1.0 finds the element
-# through the module, and cudaconvolve-film covers a box of the clip. Prints seconds and megabytes. Needs root. CACHE and MIRROR are as
-# in package.sh.
+# Makes the wheel of this tree without CUDA, or takes the file WHEEL. For each suite, "bookworm" and "trixie" where none is
+# named, in a system that debootstrap makes: pip installs the wheel, the module convolves an array and is checked,
+# gst-inspect-1.0 finds the element through the module, and cudaconvolve-film covers a box of the clip and finds its checksums.
+# Prints seconds and megabytes. Needs root. CACHE and MIRROR are as in package.sh.
 set -eu
 cd "$(dirname "$0")/../.."
 top=$(pwd)
@@ -49,6 +49,7 @@ grep Filename /tmp/inspected
 /venv/bin/cudaconvolve-film clip.mp4 covered.mkv --boxes=clip-boxes.json
 [ -s covered.mkv ]
 took "the clip, covered"
+/venv/bin/cudaconvolve-film --check
 END
 
 for suite in "$@"; do
