@@ -29,6 +29,7 @@ typedef struct
   Streams *streams;
   GstElement *convolve;
   char *variant;
+  guint lost;         /* streams that could not be read */
   char *mastering;    /* of the screen on which HDR was made, or NULL */
   Cover *cover;       /* NULL without boxes */
   Compared *compared; /* NULL without a picture */
@@ -114,6 +115,7 @@ end_comes (gpointer data)
 
   g_object_get (run->convolve, "active-variant", &run->variant, NULL);
   run->mastering = streams_mastering (run->streams);
+  run->lost = streams_lost (run->streams);
 }
 
 static void
@@ -209,7 +211,7 @@ all_encoded (const Run *run, guint64 frames)
 
 /* Gives the complete film its name, and says what became of its parts. */
 static gboolean
-finish (Run *run, guint64 frames)
+finish (Run *run, guint64 frames, const char *lacks)
 {
   if (!all_encoded (run, frames) || (run->cover && !cover_is_whole (run->cover)))
     return FALSE;
@@ -219,6 +221,11 @@ finish (Run *run, guint64 frames)
     streams_say (run->streams);
     say_chapters (streams_chapters (run->streams));
     say_time_codes (run->options->input);
+  }
+  if (run->lost > 0) {
+    say_begin ("stream");
+    say_number ("lost", run->lost);
+    say_end ("stream: %u more: left out: GStreamer has no %s", run->lost, lacks ? lacks : "parser for them");
   }
   say_film (run, frames);
   if (run->cover)
@@ -245,7 +252,7 @@ play (Run *run)
   run->convolve = gst_object_ref (streams_convolve (run->streams));
   if (run->options->picture)
     run->compared = compared_new (run->convolve);
-  ok = set_properties (run) && play_film (&film, "convolve") && finish (run, film.frames);
+  ok = set_properties (run) && play_film (&film, "convolve") && finish (run, film.frames, film.lacks);
   gst_element_set_state (film.pipeline, GST_STATE_NULL);
   g_clear_pointer (&run->compared, compared_free);
   g_clear_pointer (&run->cover, cover_free);
@@ -253,6 +260,7 @@ play (Run *run)
   streams_free (run->streams);
   gst_object_unref (film.pipeline);
   g_free (film.missing);
+  g_free (film.lacks);
   g_free (run->variant);
   g_free (run->mastering);
   return ok;

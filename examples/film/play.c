@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <glib-unix.h>
+#include <gst/pbutils/pbutils.h>
 
 #include "progress.h"
 #include "result.h"
@@ -289,6 +290,13 @@ complain_of_missing (const Film *film)
       film->missing);
 }
 
+static gboolean
+is_missing (const GError *error)
+{
+  return g_error_matches (error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN)
+      || g_error_matches (error, GST_STREAM_ERROR, GST_STREAM_ERROR_CODEC_NOT_FOUND);
+}
+
 /* What helps, for the errors of GStreamer's own elements. */
 static const char *
 cure_of (const GError *error)
@@ -313,6 +321,9 @@ failed (Play *play, GstMessage *message)
   end_line (play);
   if (film->missing)
     complain_of_missing (film);
+  else if (film->lacks && (is_missing (error) || play->progress.frames == 0))
+    complain ("%s: GStreamer has no %s; gstreamer1.0-plugins-good, -bad and gstreamer1.0-libav have most", film->file,
+        film->lacks);
   else if (play->progress.frames == 0 && error->domain == GST_STREAM_ERROR
       && message->src != GST_OBJECT (play->counter))
     complain ("%s: no video that can be decoded: %s Is it a film, and whole?", film->file, error->message);
@@ -333,11 +344,15 @@ note_missing (Film *film, GstMessage *message)
   GstCaps *caps = NULL;
   const char *name;
 
-  if (factory && !strcmp (GST_OBJECT_NAME (factory), "parsebin"))
-    return;
+  if (!film->lacks)
+    film->lacks = gst_missing_plugin_message_get_description (message);
   if (!gst_structure_get (structure, "detail", GST_TYPE_CAPS, &caps, NULL))
     return;
   name = gst_structure_get_name (gst_caps_get_structure (caps, 0));
+  if (factory && !strcmp (GST_OBJECT_NAME (factory), "parsebin") && !g_str_has_prefix (name, "video/")) {
+    gst_caps_unref (caps);
+    return;
+  }
   if (!film->missing && (g_str_has_prefix (name, "audio/") || g_str_has_prefix (name, "video/")))
     film->missing = g_strdup (name);
   gst_caps_unref (caps);

@@ -395,13 +395,19 @@ subtitle_description (Stream *stream, const GstCaps *caps, GstCaps *taken)
   GstCaps *utf8 = gst_caps_from_string ("text/x-raw,format=utf8");
   char *description = NULL;
 
-  if (fit (caps, taken))
+  /* What GStreamer does not know, its muxers refuse in the end, whatever their templates say. */
+  if (!strcmp (name, "application/x-subtitle-unknown"))
+    description = NULL;
+  else if (fit (caps, taken))
     description = g_strdup (WAIT);
   else if (fit (utf8, taken)) {
     if (!strcmp (name, "text/x-raw") && !g_strcmp0 (format, "pango-markup"))
       description = g_strdup (WAIT " ! capssetter name=plain replace=true caps=text/x-raw,format=utf8");
     else if (!strcmp (name, "application/x-ssa") || !strcmp (name, "application/x-ass"))
       description = g_strdup (WAIT " ! ssaparse ! capssetter name=plain replace=true caps=text/x-raw,format=utf8");
+    else if (g_str_has_prefix (name, "application/x-subtitle") && stream->streams->matroska)
+      /* Matroska holds the texts alone, and no file of subtitles that could be parsed. */
+      description = g_strdup (WAIT " ! capssetter name=plain replace=true caps=text/x-raw,format=utf8");
     else if (g_str_has_prefix (name, "application/x-subtitle"))
       description = g_strdup (WAIT " ! subparse ! capssetter name=plain replace=true caps=text/x-raw,format=utf8");
   }
@@ -939,11 +945,19 @@ stream_found (GstElement *parse, GstPad *pad, gpointer data)
   link_if (streams, FALSE);
 }
 
-/* A parser would take the styles out of subtitles, and cannot read all that Matroska holds. */
+/*
+ * A parser would take the styles out of subtitles, and cannot read all that Matroska holds. What a parser has read goes out,
+ * because parsebin would leave it out where no decoder is installed, and copies need none.
+ */
 static gboolean
 to_be_parsed (GstElement *parse, GstPad *pad, GstCaps *caps, gpointer data)
 {
-  return kind_of (gst_structure_get_name (gst_caps_get_structure (caps, 0))) != SUBTITLES;
+  const GstStructure *structure = gst_caps_get_structure (caps, 0);
+  gboolean parsed = FALSE;
+
+  if (!gst_structure_get_boolean (structure, "parsed", &parsed))
+    gst_structure_get_boolean (structure, "framed", &parsed);
+  return kind_of (gst_structure_get_name (structure)) != SUBTITLES && !(parsed && gst_caps_is_fixed (caps));
 }
 
 static void
@@ -1070,6 +1084,17 @@ streams_mastering (const Streams *streams)
 
   g_clear_pointer (&caps, gst_caps_unref);
   return text;
+}
+
+guint
+streams_lost (const Streams *streams)
+{
+  guint pads = 0;
+
+  for (guint i = 0; i < streams->demuxers->len; i++)
+    pads += GST_ELEMENT (streams->demuxers->pdata[i])->numsrcpads;
+  pads -= streams->demuxers->len > 1 ? streams->demuxers->len - 1 : 0;
+  return pads > streams->list->len ? pads - streams->list->len : 0;
 }
 
 void
