@@ -36,7 +36,7 @@ done
 
 . "$top/tests/prepare.sh"
 # With ccache, what was compiled before is not compiled again. The Python module is checked with NumPy.
-useful="ccache python3-numpy python3-venv"
+useful="ccache python3-numpy${all:+ python3-venv}"
 cd "$top"
 mkdir -p out
 
