@@ -447,7 +447,7 @@ class Comparison:
         if codes[0]:
             self.differ('timecode', *codes)
         lengths = [float(content.format.get('duration', 0)) - float(content.format.get('start_time') or 0) * (
-            'matroska' in content.format.get('format_name', '')) for content in (self.before, self.after)]
+            content.format.get('format_name', '')[:3] in ('mat', 'flv')) for content in (self.before, self.after)]
         if abs(lengths[0] - lengths[1]) > LENGTH and lengths[0]:
             self.note('duration', '%.3f s -> %.3f s' % tuple(lengths))
 
