@@ -134,10 +134,12 @@ FILMS = [
     Film('B-frames with an edit list', 'b-frames.mp4', PICTURE + SOUND + H264 + '-bf 3 ' + AAC, 'mp4'),
     Film('open GOPs', 'open-gop.mp4', PICTURE + H264 + '-bf 3 -g 10 -x264-params open-gop=1:b-pyramid=none', 'mp4'),
     Film('begins at 10 s, mkv', 'later.mkv', PICTURE + SOUND + H264 + AAC + '-output_ts_offset 10', 'mkv',
-         known={'start': 'GStreamer counts from the first frame on', '(times|sound 1: sync|duration)': 'the first frame comes 21 ms early, '
-                'because matroskademux begins with the picture and then finds earlier sound'}),
+         known={'start': 'GStreamer counts from the first frame on',
+                '(times|sound 1: sync|duration)': 'the first frame comes 21 ms early, because matroskademux begins with the picture '
+                'and then finds earlier sound'}),
     Film('begins at 10 s, ts', 'later.ts', PICTURE + SOUND + H264 + AAC + '-output_ts_offset 10', 'mp4'),
-    Film('sound begins before the picture', 'delayed.mkv', '-itsoffset 0.4 ' + PICTURE + SOUND + H264 + AAC, 'mkv'),
+    Film('sound begins before the picture', 'delayed.mkv', '-itsoffset 0.4 ' + PICTURE + SOUND + H264 + AAC, 'mkv',
+         known={'duration': 'the header ends without the time before the picture'}),
     Film('sound begins before the picture, mp4', 'delayed.mp4', '-itsoffset 0.4 ' + PICTURE + SOUND + H264 + AAC, 'mp4'),
     Film('240 frames/s', 'fast.mp4', '-f lavfi -i testsrc2=s=320x180:r=240:d=0.5 ' + H264, 'mp4'),
     Film('23.976 frames/s', 'film-rate.mp4', '-f lavfi -i testsrc2=s=320x180:r=24000/1001:d=1.2 ' + H264, 'mp4'),
@@ -155,7 +157,8 @@ FILMS = [
     Film('VP9 with alpha', 'alpha.webm', PICTURE + "-vf 'format=yuva420p,geq=lum=p(X\\,Y):a=X/2+60' -pix_fmt yuva420p " + VP9,
          'mkv', decoder='libvpx-vp9', options='--codec=ffv1'),
     Film('GIF', 'moving.gif', PICTURE, 'mp4', least=22.0,
-         known={'(alpha|chroma)': 'GIFs are RGB with a mask, here an empty one (not told)', 'rate': 'the mean is that of the times'}),
+         known={'(alpha|chroma)': 'GIFs are RGB with a mask, here an empty one (not told)',
+                'rate': 'the mean is that of the times'}),
     Film('animated PNG', 'moving.png', PICTURE + '-f apng -plays 0 ', 'mp4', error='ffmpeg -i .*moving.png'),
     # Other streams
     Film('cover, mp4', 'cover.mp4', PICTURE + SOUND + '-i cover.jpg -map 0 -map 1 -map 2 ' + H264 + AAC +
@@ -166,15 +169,16 @@ FILMS = [
     Film('two sounds, subtitles, chapters', 'rich.mkv', PICTURE + SOUND + SOUND2 + '-i de.srt -i en.srt -i chapters.txt -map 0 '
          '-map 1 -map 2 -map 3 -map 4 -map_metadata 5 ' + H264 + AAC + '-c:s srt -metadata:s:a:0 language=deu '
          '-metadata:s:a:1 language=eng -metadata:s:a:1 title=Commentary -disposition:a:0 0 -disposition:a:1 default '
-         '-metadata:s:s:0 language=deu -metadata:s:s:1 language=eng -disposition:s:0 default -disposition:s:1 forced ' + TITLES, 'mkv', quick=True,
-         known={'tags: comment': COMMENT}),
+         '-metadata:s:s:0 language=deu -metadata:s:s:1 language=eng -disposition:s:0 default -disposition:s:1 forced ' + TITLES, 'mkv',
+         quick=True, known={'tags: comment': COMMENT}),
     Film('two sounds, mp4', 'two-sounds.mp4', PICTURE + SOUND + SOUND2 + '-map 0 -map 1 -map 2 ' + H264 + AAC +
          '-metadata:s:a:0 language=deu -metadata:s:a:1 language=eng ' + TITLES, 'mp4'),
     Film('subtitles in mp4', 'mov-text.mp4', PICTURE + SOUND + '-i de.srt -map 0 -map 1 -map 2 ' + H264 + AAC +
          '-c:s mov_text -metadata:s:s:0 language=deu', 'mp4',
          known={'subtitle: text': 'GStreamer writes plain text into MP4, and the last line ends earlier'}),
     Film('WebVTT', 'webvtt.webm', PICTURE + SOUND + '-i de.srt -map 0 -map 1 -map 2 ' + VP9 + OPUS + '-c:s webvtt '
-         '-metadata:s:s:0 language=deu', 'webm'),
+         '-metadata:s:s:0 language=deu', 'webm', known={'subtitle': 'GStreamer writes no subtitles into WebM'}),
+    Film('WebVTT, to mkv', 'webvtt.webm', '', 'mkv'),
     Film('styled subtitles', 'styled.mkv', PICTURE + '-i de.srt -map 0 -map 1 ' + H264 + '-c:s ass', 'mkv'),
     Film('chapters, mp4', 'chapters.mp4', PICTURE + SOUND + '-i chapters.txt -map 0 -map 1 -map_metadata 2 ' + H264 + AAC,
          'mp4'),
@@ -194,10 +198,12 @@ FILMS = [
     Film('MP3 in mp4', 'mp3.mp4', PICTURE + SOUND + H264 + MP3, 'mp4'),
     # Other containers and codecs
     Film('DivX with MP3', 'divx.avi', PICTURE + SOUND + '-c:v mpeg4 -vtag DIVX -q:v 2 -bf 2 ' + MP3, 'mp4',
-         known={'(rate|times|sound 1: (sync|times)|duration)': 'AVI has no times for B-frames, and GStreamer gives some of them twice',
+         known={'(rate|times|sound 1: (sync|times)|duration)': 'AVI has no times for B-frames, and GStreamer gives some of them '
+                'twice',
                 'sound 1: samples': 'the last packet of sound is gone'}),
     Film('FLV', 'film.flv', PICTURE + SOUND + '-ar 44100 ' + H264 + AAC, 'mp4'),
-    Film('WMV', 'film.wmv', PICTURE + SOUND + '-c:v wmv2 -q:v 2 -c:a wmav2', 'mkv'),
+    Film('WMV', 'film.wmv', PICTURE + SOUND + '-c:v wmv2 -q:v 2 -c:a wmav2', 'mkv',
+         known={'duration': 'the header ends without the time before the picture'}),
     Film('AV1', 'av1.mp4', PICTURE + SOUND + '-c:v libsvtav1 -preset 12 -crf 20 -pix_fmt yuv420p ' + AAC, 'mp4'),
     Film('Theora', 'theora.ogv', PICTURE + SOUND + '-c:v libtheora -q:v 10 -c:a libvorbis', 'webm',
          known={'sound 1: times': "the last packet of Ogg's sound ends later"}),

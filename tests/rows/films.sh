@@ -26,8 +26,8 @@ films_losses () {
 # A film of 60 seconds, so that a program can be met in the middle, and one of a second.
 films_long () {
   [ -s "$film_folder/long.mp4" ] ||
-    ffmpeg -v error -nostdin -y -f lavfi -i testsrc2=s=640x360:r=25:d=60 -f lavfi -i sine=440:d=60 -c:v libx264 -preset ultrafast \
-      -pix_fmt yuv420p -c:a aac "$film_folder/long.mp4"
+    ffmpeg -v error -nostdin -y -f lavfi -i testsrc2=s=640x360:r=25:d=60 -f lavfi -i sine=440:d=60 -c:v libx264 \
+      -preset ultrafast -pix_fmt yuv420p -c:a aac "$film_folder/long.mp4"
 }
 
 films_short () {
@@ -109,8 +109,8 @@ films_full () {
     return "$refused"
   fi
   # shellcheck disable=SC3045 # dash and bash know ulimit -f
-  refuses_film 'too large\|limit\|write\|space' sh -c "trap '' XFSZ; ulimit -f 200; exec \"\$@\"" sh "$film_program" "$film_folder/long.mp4" \
-    "$place/film.mp4" mask=identity
+  refuses_film 'too large\|limit\|write\|space' sh -c "trap '' XFSZ; ulimit -f 200; exec \"\$@\"" sh "$film_program" \
+    "$film_folder/long.mp4" "$place/film.mp4" mask=identity
 }
 
 # GStreamer with these plugins alone has no encoder, or no decoder.
@@ -120,15 +120,16 @@ films_without () {
   rm -rf "$plugins"
   mkdir -p "$plugins"
   folder=$(pkg-config --variable=pluginsdir gstreamer-1.0)
-  for name in app audioconvert audioparsers audioresample coreelements isomp4 matroska playback typefindfunctions videoconvertscale \
-    videoconvert videoscale videofilter videoparsersbad videorate volume; do
+  for name in app audioconvert audioparsers audioresample coreelements isomp4 matroska playback typefindfunctions \
+    videoconvertscale videoconvert videoscale videofilter videoparsersbad videorate volume; do
     [ ! -e "$folder/libgst$name.so" ] || ln -s "$folder/libgst$name.so" "$plugins"
   done
-  refuses_film 'decoder.*h.\?264\|h.\?264.*decoder' env GST_PLUGIN_SYSTEM_PATH_1_0="$plugins" GST_REGISTRY="$plugins/registry" "$film_program" \
+  set -- env GST_PLUGIN_SYSTEM_PATH_1_0="$plugins"
+  refuses_film 'decoder.*h.\?264\|h.\?264.*decoder' "$@" GST_REGISTRY="$plugins/registry" "$film_program" \
     "$film_folder/short.mp4" "$place/film.mp4" mask=identity || return
   # libav's decoders; its own encoders for MP4 are none that the program takes.
   ln -s "$folder/libgstlibav.so" "$plugins"
-  refuses_film 'encoder.*install' env GST_PLUGIN_SYSTEM_PATH_1_0="$plugins" GST_REGISTRY="$plugins/registry2" "$film_program" \
+  refuses_film 'encoder.*install' "$@" GST_REGISTRY="$plugins/registry2" "$film_program" \
     "$film_folder/short.mp4" "$place/film.mp4" mask=identity
 }
 
@@ -140,9 +141,14 @@ films_forbidden () {
     cp "$film_build"/plugin/*.so "$open" && mkdir "$open/closed" && echo before >"$open/closed/film.mp4" || return
   place=$open/closed
   chmod 555 "$place"
-  set -- env HOME="$open" GST_PLUGIN_PATH="$open" GST_REGISTRY=/dev/null "$open/cudaconvolve-film" "$open/short.mp4" "$place/film.mp4" mask=identity
+  set -- env HOME="$open" GST_PLUGIN_PATH="$open" GST_REGISTRY=/dev/null "$open/cudaconvolve-film" "$open/short.mp4" \
+    "$place/film.mp4" mask=identity
   if [ "$(id -u)" = 0 ]; then
-    setpriv --reuid=65534 --regid=65534 --clear-groups true || { rm -rf "$open"; echo "there is no setpriv: the package util-linux"; return 77; }
+    if ! setpriv --reuid=65534 --regid=65534 --clear-groups true; then
+      rm -rf "$open"
+      echo "there is no setpriv: the package util-linux"
+      return 77
+    fi
     set -- setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
   fi
   refused=0
