@@ -144,9 +144,9 @@ complete_file (Run *run)
   const char *file = output_part (&run->film);
   GError *error = NULL;
 
-  if (file && is_matroska (run->container) && !matroska_mend (file, run->mastering, &error))
+  if (file && is_matroska (run->container) && !matroska_mend (file, run->mastering, streams_end (run->streams), &error))
     return complain_of (run, error);
-  if (file && run->container->iso && !edits_mend (file, &error))
+  if (file && run->container->iso && !edits_mend (file, streams_end (run->streams), &error))
     return complain_of (run, error);
   if (!chapters)
     return TRUE;

@@ -94,6 +94,26 @@ push (GstAppSrc *source, const guint8 *data, gsize size, GstClockTime time, GstC
   gst_app_src_push_buffer (source, buffer);
 }
 
+/* Where all frames stay for one time, the film has a rate; otherwise the times of the frames tell. */
+static void
+set_rate (GstAppSrc *source, const GArray *times)
+{
+  const Time *first = &g_array_index (times, Time, 0);
+  GstCaps *old, *caps;
+
+  for (guint i = 1; i < times->len; i++)
+    if (g_array_index (times, Time, i).duration != first->duration)
+      return;
+  if (times->len < 2)
+    return;
+  old = gst_app_src_get_caps (source);
+  caps = gst_caps_copy (old);
+  gst_caps_unref (old);
+  gst_caps_set_simple (caps, "framerate", GST_TYPE_FRACTION, 100, (int) (first->duration / (GST_SECOND / 100)), NULL);
+  gst_app_src_set_caps (source, caps);
+  gst_caps_unref (caps);
+}
+
 /* The decoder wants the head of the file in front of the first frame. */
 static guint
 push_frames (GstAppSrc *source, Reader *reader)
@@ -113,6 +133,7 @@ push_frames (GstAppSrc *source, Reader *reader)
     frames++;
   }
   g_object_set (source, "duration", time, NULL);
+  set_rate (source, times);
   return frames;
 }
 

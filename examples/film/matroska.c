@@ -14,6 +14,9 @@
 enum
 {
   SEGMENT = 0x18538067,
+  INFO = 0x1549A966,
+  TIME_SCALE = 0x2AD7B1,
+  DURATION = 0x4489,
   TRACKS = 0x1654AE6B,
   TRACK = 0xAE,
   VIDEO = 0xE0,
@@ -32,6 +35,8 @@ typedef struct
   FILE *file;
   gboolean lit;    /* the brightness is known */
   double max, min; /* candela per square metre */
+  guint64 scale;   /* nanoseconds of a tick */
+  double duration; /* of the film, in nanoseconds */
   gboolean failed;
 } Mending;
 
@@ -99,6 +104,39 @@ mend_number (Mending *mending, guint64 begin, guint64 size, double number)
   write_over (mending, begin, bytes, size);
 }
 
+/* The duration is not made shorter. */
+static void
+mend_duration (Mending *mending, guint64 begin, guint64 size)
+{
+  guint8 bytes[8];
+  double has;
+
+  if ((size != 8 && size != 4) || fread (bytes, 1, size, mending->file) != size)
+    return;
+  has = size == 8 ? GST_READ_DOUBLE_BE (bytes) : GST_READ_FLOAT_BE (bytes);
+  if (mending->duration / mending->scale <= has)
+    return;
+  if (size == 8)
+    GST_WRITE_DOUBLE_BE (bytes, mending->duration / mending->scale);
+  else
+    GST_WRITE_FLOAT_BE (bytes, mending->duration / mending->scale);
+  write_over (mending, begin, bytes, size);
+}
+
+/* The scale stands before the duration. */
+static void
+read_scale (Mending *mending, guint64 size)
+{
+  guint8 bytes[8];
+
+  if (size == 0 || size > 8 || fread (bytes, 1, size, mending->file) != size)
+    return;
+  mending->scale = 0;
+  for (guint64 i = 0; i < size; i++)
+    mending->scale = mending->scale << 8 | bytes[i];
+  mending->scale = MAX (mending->scale, 1);
+}
+
 /* Goes through the elements between two places, and into those that hold what is to be mended. */
 static void
 mend_elements (Mending *mending, guint64 begin, guint64 end)
@@ -112,11 +150,15 @@ mend_elements (Mending *mending, guint64 begin, guint64 end)
     content = ftello (mending->file);
     if (size > end - content)
       return;
-    if (id == SEGMENT || id == TRACKS || id == TRACK || id == VIDEO || id == COLOUR || id == MASTERING || id == TAGS
-        || id == TAG || id == SIMPLE_TAG)
+    if (id == SEGMENT || id == INFO || id == TRACKS || id == TRACK || id == VIDEO || id == COLOUR || id == MASTERING
+        || id == TAGS || id == TAG || id == SIMPLE_TAG)
       mend_elements (mending, content, content + size);
     else if (id == TAG_STRING && size < LONGEST_TEXT)
       mend_text (mending, content, size);
+    else if (id == TIME_SCALE)
+      read_scale (mending, size);
+    else if (id == DURATION)
+      mend_duration (mending, content, size);
     else if (id == LUMINANCE_MAX || id == LUMINANCE_MIN)
       mend_number (mending, content, size, id == LUMINANCE_MAX ? mending->max : mending->min);
     begin = content + size;
@@ -138,9 +180,9 @@ read_mastering (Mending *mending, const char *text)
 }
 
 gboolean
-matroska_mend (const char *name, const char *mastering, GError **error)
+matroska_mend (const char *name, const char *mastering, GstClockTime end, GError **error)
 {
-  Mending mending = { .file = g_fopen (name, "r+b") };
+  Mending mending = { .file = g_fopen (name, "r+b"), .scale = GST_MSECOND, .duration = (double) end };
 
   mending.failed = !mending.file;
   if (mending.file) {

@@ -6,9 +6,11 @@
 #include <gst/gst.h>
 
 /*
- * Texts of tags stand in quotation marks, and with escapes, where they hold a space or a letter that is not ASCII. The brightness of HDR
- * is five times too low; the right one is in mastering, as caps hold it, or NULL. FALSE with error where the file cannot be written.
+ * Texts of tags stand in quotation marks, and with escapes, where they hold a space or a letter that is not ASCII. The
+ * brightness of HDR is five times too low; the right one is in mastering, as caps hold it, or NULL. The film lasts as long as
+ * its longest stream, without the time before that stream begins; the right time is end. FALSE with error where the file cannot
+ * be written.
  */
-gboolean matroska_mend (const char *file, const char *mastering, GError **error);
+gboolean matroska_mend (const char *file, const char *mastering, GstClockTime end, GError **error);
 
 #endif

@@ -69,7 +69,8 @@ struct _Streams
   GMutex linking;      /* of what follows, and of the list, until the streams are linked */
   GPtrArray *demuxers; /* inside parsebin */
   gboolean data, linked;
-  GMutex lock; /* of the chapters, which streams of several threads bring */
+  GMutex lock; /* of what follows, which streams of several threads bring */
+  GstClockTime end;
   Chapters *chapters;
 };
 
@@ -425,6 +426,8 @@ watch_text (Stream *stream, GstElement *bin)
     return;
   pad = gst_element_get_static_pad (setter, "src");
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, make_plain, stream, NULL);
+  if (stream->streams->container->iso)
+    stream->outcome = g_strdup ("kept as text without styles");
   gst_object_unref (pad);
   gst_object_unref (setter);
 }
@@ -707,12 +710,43 @@ main_of (const Streams *streams)
   return still;
 }
 
+/* Notes where the film ends: where the last data of any stream does. */
+static GstPadProbeReturn
+note_end (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Streams *streams = data;
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
+  GstEvent *event = gst_pad_get_sticky_event (pad, GST_EVENT_SEGMENT, 0);
+  const GstSegment *segment;
+  GstClockTime end = GST_CLOCK_TIME_NONE;
+
+  if (event) {
+    gst_event_parse_segment (event, &segment);
+    if (segment->format == GST_FORMAT_TIME)
+      end = gst_segment_to_running_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+    gst_event_unref (event);
+  }
+  if (!GST_CLOCK_TIME_IS_VALID (end))
+    return GST_PAD_PROBE_OK;
+  if (GST_BUFFER_DURATION_IS_VALID (buffer))
+    end += GST_BUFFER_DURATION (buffer);
+  g_mutex_lock (&streams->lock);
+  streams->end = MAX (streams->end, end);
+  g_mutex_unlock (&streams->lock);
+  return GST_PAD_PROBE_OK;
+}
+
 /* Where the encoder makes the file, the muxer is an element that hands on. */
 static GstPad *
-request_pad (const Streams *streams, Kind kind)
+request_pad (Streams *streams, Kind kind)
 {
-  return strcmp (streams->container->muxer, "identity") ? gst_element_request_pad_simple (streams->mux, kinds[kind].pad)
-                                                        : gst_element_get_static_pad (streams->mux, "sink");
+  GstPad *pad = strcmp (streams->container->muxer, "identity")
+      ? gst_element_request_pad_simple (streams->mux, kinds[kind].pad)
+      : gst_element_get_static_pad (streams->mux, "sink");
+
+  if (pad)
+    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, note_end, streams, NULL);
+  return pad;
 }
 
 /* Copies a stream that is not the video, or says why not. */
@@ -1086,6 +1120,12 @@ streams_mastering (const Streams *streams)
   return text;
 }
 
+GstClockTime
+streams_end (const Streams *streams)
+{
+  return streams->end;
+}
+
 guint
 streams_lost (const Streams *streams)
 {
@@ -1102,7 +1142,7 @@ streams_say (const Streams *streams)
 {
   for (guint i = 0; i < streams->list->len; i++) {
     const Stream *stream = g_ptr_array_index (streams->list, i);
-    const char *outcome = stream->kept ? "kept as it is" : stream->outcome ? stream->outcome : "";
+    const char *outcome = stream->outcome ? stream->outcome : stream->kept ? "kept as it is" : "";
 
     say_begin ("stream");
     say_text ("stream", stream->title);

@@ -35,6 +35,9 @@ guint64 streams_encoded (const Streams *streams);
 /* What the film says of the screen on which its HDR was made, as caps hold it; to be freed, or NULL. */
 char *streams_mastering (const Streams *streams);
 
+/* Where the last data of any stream ends, when the pipeline has stopped. */
+GstClockTime streams_end (const Streams *streams);
+
 /* How many streams GStreamer could not read at all. To be asked before the pipeline stops. */
 guint streams_lost (const Streams *streams);
 
