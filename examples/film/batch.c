@@ -78,7 +78,7 @@ static char *
 output_name (const Options *options, const char *film)
 {
   char *base = g_path_get_basename (film), *dot = strrchr (base, '.'), *name, *path;
-  const char *end = options->container ? options->container : container_of (film) ? dot + 1 : "mkv";
+  const char *end = options->container ? options->container : dot && container_of (film) ? dot + 1 : "mkv";
 
   if (container_of (film) && container_of (film)->codecs[0] == 'g' && !options->container)
     end = "mp4"; /* a GIF becomes a film */

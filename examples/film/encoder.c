@@ -87,7 +87,7 @@ encoder_codecs (void)
   GString *names = g_string_new (NULL);
 
   for (guint i = 0; i < G_N_ELEMENTS (encoders); i++)
-    if (i == 0 || strcmp (encoders[i].codec, encoders[i - 1].codec))
+    if (i == 0 || strcmp (encoders[i].codec, encoders[i - 1].codec) != 0)
       g_string_append_printf (names, "%s%s", i ? ", " : "", encoders[i].codec);
   return g_string_free (names, FALSE);
 }

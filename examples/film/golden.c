@@ -213,7 +213,7 @@ compare_row (Golden *golden, const char *line, char *const *boundaries, guint bo
       golden->why = g_steal_pointer (&why);
   } else {
     golden->made++;
-    if (strcmp (made, sums[boundary]) && golden->wrong++ == 0)
+    if (strcmp (made, sums[boundary]) != 0 && golden->wrong++ == 0)
       golden->first =
           g_strdup_printf ("%s %s boundary=%s: %s, not %s", format, row, boundaries[boundary], made, sums[boundary]);
   }

@@ -93,9 +93,9 @@ is_animated_png (const char *name)
   gsize at = 8;
 
   g_clear_pointer (&file, fclose);
-  if (size < 8 || memcmp (head, "\x89PNG\r\n\x1a\n", 8))
+  if (size < 8 || memcmp (head, "\x89PNG\r\n\x1a\n", 8) != 0)
     return FALSE;
-  while (at + 12 <= size && memcmp (head + at + 4, "IDAT", 4)) {
+  while (at + 12 <= size && memcmp (head + at + 4, "IDAT", 4) != 0) {
     if (!memcmp (head + at + 4, "acTL", 4))
       return TRUE;
     at += 12 + (gsize) GST_READ_UINT32_BE (head + at);

@@ -39,7 +39,7 @@ check_arguments (const Options *options)
     complain ("--quality=%d: write 0 to 100", options->quality);
   else if (options->boxes && options->cover)
     complain ("--boxes and --cover exclude each other");
-  else if (options->cover && strcmp (options->cover, "faces"))
+  else if (options->cover && strcmp (options->cover, "faces") != 0)
     complain ("--cover=%s: only faces can be found; --detector=COMMAND finds what else there is", options->cover);
   else if ((options->effect || options->preview || options->page) && !options->boxes && !options->cover)
     complain ("--effect, --preview and --page belong to --boxes or --cover");

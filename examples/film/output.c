@@ -58,7 +58,7 @@ output_begin (Output *output, const char *name, const char *input, char *const *
     return begin_pipe ();
   if (!input_is_sequence (name))
     return result_begin (&output->file, name, input, assignments);
-  if (strcmp (name, input))
+  if (strcmp (name, input) != 0)
     return begin_sequence (output);
   complain ("%s: the output is the input; give the output another name", name);
   return FALSE;
