@@ -12,10 +12,10 @@
 #include "cpu/blur.h"
 #include "cpu/pool.h"
 
-#define BAND 32                       /* rows that a thread takes at once, at least, of all that is no blur */
-#define BANDS_OF_THREAD 4             /* so that all threads end at about the same time */
-#define FEW_SAMPLES (1 << 15)         /* are done sooner than another thread wakes */
-#define MOST_BYTES ((size_t) 1 << 26) /* of blurs at the same time, about */
+#define BAND 32               /* rows that a thread takes at once, at least, of all that is no blur */
+#define BANDS_OF_THREAD 4     /* so that all threads end at about the same time */
+#define FEW_SAMPLES (1 << 15) /* are done sooner than another thread wakes */
+#define MOST_BYTES (1 << 17)  /* of blurs at the same time, for each thread: they stay in its cache */
 
 /* A work with its plane where it is now. */
 typedef struct
@@ -223,11 +223,25 @@ run_tasks (Tasks *tasks, ConvolveError *error)
   return status;
 }
 
+/* The samples that are read, or written where nothing is read. */
+static int64_t
+count_samples (const Task *task)
+{
+  const ConvolveWork *work = task->work;
+  const ConvolveRect *rect = work->kind == CONVOLVE_WORK_BLUR ? &task->blur.cell : &task->plane.region;
+  const int factor = work->kind == CONVOLVE_WORK_BLUR ? work->blur.blur->factor : 1;
+
+  if (work->kind == CONVOLVE_WORK_COPY)
+    return (int64_t) task->plane.height * (int64_t) work->row_bytes;
+  return (int64_t) rect->width * rect->height * factor * factor * work->pixel.samples;
+}
+
 /* Adds a task; does all of them where they take much memory. */
 static ConvolveStatus
 add_task (Tasks *tasks, const ConvolveWork *work, const ConvolveMoves *moves, ConvolveError *error)
 {
-  const ConvolveRect *region = &work->plane.region;
+  const ConvolvePool *pool = tasks->batch->pool;
+  const size_t most = (size_t) (pool ? convolve_pool_threads (pool) : 1) * MOST_BYTES;
   ConvolveStatus status = CONVOLVE_OK;
   Task *task;
 
@@ -241,13 +255,12 @@ add_task (Tasks *tasks, const ConvolveWork *work, const ConvolveMoves *moves, Co
   }
   task = &tasks->tasks[tasks->n_tasks++];
   *task = (Task){ .work = work, .plane = convolve_moved_plane (moves, work) };
-  tasks->samples += work->kind == CONVOLVE_WORK_COPY ? (int64_t) work->plane.height * (int64_t) work->row_bytes
-                                                     : (int64_t) region->width * region->height * work->pixel.samples;
   if (work->kind == CONVOLVE_WORK_BLUR) {
     status = convolve_blur_begin (&task->blur, &work->pixel, work->blur.boundary, work->blur.blur, &task->plane, error);
     tasks->bytes += convolve_blur_bytes (&task->blur);
   }
-  return status == CONVOLVE_OK && tasks->bytes > MOST_BYTES ? run_tasks (tasks, error) : status;
+  tasks->samples += count_samples (task);
+  return status == CONVOLVE_OK && tasks->bytes > most ? run_tasks (tasks, error) : status;
 }
 
 static ConvolveStatus

@@ -120,20 +120,41 @@ blend_pixels (const ConvolvePixel *pixel, const uint16_t *weights, int count, co
         weights[i]);
 }
 
+/* How many weights from the first one on are 0, whole, or between; whole ones count as between where plain is not set. */
+static int
+count_alike (const uint16_t *weights, int count, bool plain)
+{
+  const bool whole = plain && weights[0] == CONVOLVE_WHOLE_WEIGHT;
+  int n = 1;
+
+  if (whole || weights[0] == 0) {
+    const uint64_t four = weights[0] * UINT64_C (0x0001000100010001);
+    uint64_t next;
+
+    for (; n + 4 <= count; n += 4) {
+      memcpy (&next, weights + n, sizeof (next));
+      if (next != four)
+        break;
+    }
+    while (n < count && weights[n] == weights[0])
+      n++;
+    return n;
+  }
+  while (n < count && weights[n] > 0 && !(plain && weights[n] == CONVOLVE_WHOLE_WEIGHT))
+    n++;
+  return n;
+}
+
 static void
 blend_row (const ConvolvePixel *pixel, const uint16_t *weights, int count, const uint8_t *source, uint8_t *destination)
 {
   const bool plain = is_plain (pixel);
 
   for (int i = 0, n; i < count; i += n) {
-    const bool copied = plain && weights[i] == CONVOLVE_WHOLE_WEIGHT;
     ptrdiff_t at = (ptrdiff_t) i * pixel->stride;
 
-    for (n = 1; i + n < count && (weights[i + n] == 0) == (weights[i] == 0)
-         && (plain && weights[i + n] == CONVOLVE_WHOLE_WEIGHT) == copied;
-         n++)
-      ;
-    if (copied)
+    n = count_alike (weights + i, count - i, plain);
+    if (plain && weights[i] == CONVOLVE_WHOLE_WEIGHT)
       memcpy (destination + at, source + at, (size_t) n * pixel->stride);
     else if (weights[i] > 0)
       blend_pixels (pixel, weights + i, n, source + at, destination + at);

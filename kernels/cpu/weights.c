@@ -574,19 +574,36 @@ add_boxes (ConvolveWeights *weights, const ConvolveRect *boxes, int count, int y
     add_box (weights->area, boxes[i], weights->region.x, y, weights->region.width, weights->weights);
 }
 
+/* Raises the weights of samples, each of `step` luma pixels, to 256 less the least of these; for the vectoriser. */
+static inline __attribute__ ((always_inline)) void
+turn_line (int step, const uint16_t *restrict inside, int count, uint16_t *restrict weights)
+{
+  for (int i = 0; i < count; i++) {
+    int least = CONVOLVE_WHOLE_WEIGHT - weights[i];
+
+    for (int u = i * step; u < (i + 1) * step; u++)
+      least = inside[u] < least ? inside[u] : least;
+    weights[i] = (uint16_t) (CONVOLVE_WHOLE_WEIGHT - least);
+  }
+}
+
 /* The weights outside of boxes: 256 less the least weight of a sample's luma pixels. */
 static void
 turn_round (ConvolveWeights *weights, int y)
 {
   const ConvolveArea *area = weights->area;
+  const int count = weights->region.width;
 
-  for (int i = 0; i < weights->region.width; i++)
-    weights->weights[i] = 0;
+  memset (weights->weights, 0, (size_t) count * sizeof (weights->weights[0]));
   for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++) {
     const uint16_t *inside = convolve_weights_row (weights->inside, v);
 
-    for (int i = 0; i < weights->region.width * area->x_step; i++)
-      raise (&weights->weights[i / area->x_step], CONVOLVE_WHOLE_WEIGHT - inside[i]);
+    if (area->x_step == 1)
+      turn_line (1, inside, count, weights->weights);
+    else if (area->x_step == 2)
+      turn_line (2, inside, count, weights->weights);
+    else
+      turn_line (4, inside, count, weights->weights);
   }
 }
 

@@ -2,13 +2,13 @@
 /*
  * What parts of a frame cost, by effect, number and size of boxes.
  *
- *  bench_regions [--cuda] [--rounds N] [--csv FILE]
+ *  bench_regions [--cuda] [--threads N] [--rounds N] [--csv FILE]
  *
  * One 1080p frame of random content goes through the element again and again. All cases take turns, round by round.
  *
  * On the CPU, with one thread, a figure is the least time of the processor in all rounds, so that other work on the
  * machine counts little; what the harness itself costs is measured with the element's place empty, and subtracted. With
- * --cuda the frame is in CUDA memory, and a figure is the time from frame to frame, with a wait for the device at the end
+ * several threads a figure is the time that passes. With --cuda the frame is in CUDA memory, and a figure is the time from frame to frame, with a wait for the device at the end
  * of each round: again the least of all rounds.
  */
 #include <gst/check/gstharness.h>
@@ -45,6 +45,8 @@ static const Case cases[] = {
   { "strength 0.05", "apply-to=regions mask=gaussian region-strength=0.05", 10, 100, IN_PLACE },
   { "gaussian as it is", "apply-to=regions region-effect=mask mask=gaussian", 10, 100, IN_PLACE },
   { "strength 0.2, on a copy", FACES, 10, 100, ON_A_COPY },
+  { "strength 0.2, ellipses", FACES " region-shape=ellipse", 10, 100, IN_PLACE },
+  { "strength 0.2, soft boxes", FACES " region-feather=20", 10, 100, IN_PLACE },
   { "strength 0.2, soft ellipses", SOFT, 10, 100, IN_PLACE },
   { "strength 0.2", FACES, 40, 100, IN_PLACE },
   { "strength 0.2", FACES, 100, 30, IN_PLACE },
@@ -54,6 +56,7 @@ static const Case cases[] = {
   { "pixelate", "apply-to=regions region-effect=pixelate region-blocks=6", 10, 100, IN_PLACE },
   { "pixelate", "apply-to=regions region-effect=pixelate region-blocks=6", 1, 600, IN_PLACE },
   { "fill", "apply-to=regions region-effect=fill", 10, 100, IN_PLACE },
+  { "fill, on a copy", "apply-to=regions region-effect=fill", 10, 100, ON_A_COPY },
   { "strength 0.2, moving", FACES, 10, 100, MOVING },
   { "strength 0.2, moving", FACES, 100, 30, MOVING },
   { "strength 0.2, moving", FACES, 1000, 20, MOVING },
@@ -105,12 +108,16 @@ move_boxes (const Case *row, GstBuffer *frame, guint number)
   }
 }
 
+static gboolean cuda;
+static gint threads = 1;
+
+/* Microseconds. */
 static gdouble
-processor_time (void)
+get_time (void)
 {
   struct timespec time;
 
-  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &time);
+  clock_gettime (cuda || threads != 1 ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &time);
   return time.tv_sec * 1e6 + time.tv_nsec * 1e-3;
 }
 
@@ -121,8 +128,6 @@ typedef struct
   const Case *row; /* or NULL */
   gdouble least;   /* microseconds a frame */
 } Trial;
-
-static gboolean cuda;
 
 static void
 run (Trial *trial, guint frames)
@@ -207,11 +212,11 @@ measure (Trial *trial)
 
   if (cuda)
     wait_for_device (trial);
-  start = cuda ? g_get_monotonic_time () : processor_time ();
+  start = get_time ();
   run (trial, frames);
   if (cuda)
     wait_for_device (trial);
-  trial->least = MIN (trial->least, ((cuda ? g_get_monotonic_time () : processor_time ()) - start) / frames);
+  trial->least = MIN (trial->least, (get_time () - start) / frames);
 }
 
 static void
@@ -228,6 +233,7 @@ main (int argc, char **argv)
   gint rounds = 15;
   g_autofree gchar *file = NULL;
   const GOptionEntry options[] = { { "cuda", 0, 0, G_OPTION_ARG_NONE, &cuda, "frames in CUDA memory", NULL },
+    { "threads", 0, 0, G_OPTION_ARG_INT, &threads, "threads on the CPU", "N" },
     { "rounds", 0, 0, G_OPTION_ARG_INT, &rounds, "rounds", "N" },
     { "csv", 0, 0, G_OPTION_ARG_FILENAME, &file, "where the figures go", "FILE" }, { 0 } };
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
@@ -235,13 +241,13 @@ main (int argc, char **argv)
 
   g_option_context_add_main_entries (context, options, NULL);
   if (!g_option_context_parse (context, &argc, &argv, NULL))
-    g_error ("bench_regions [--cuda] [--rounds N] [--csv FILE]");
+    g_error ("bench_regions [--cuda] [--threads N] [--rounds N] [--csv FILE]");
   gst_init (&argc, &argv);
   csv = file ? fopen (file, "w") : NULL;
   if (csv)
     fprintf (csv, "size,format,what,boxes,side,us\n");
   printf (cuda ? "1080p, CUDA memory; the least of %d rounds, microseconds from frame to frame\n"
-               : "1080p, one thread; the least of %d rounds, microseconds of the processor a frame\n",
+               : "1080p; the least of %d rounds, microseconds a frame, of the processor with one thread\n",
       rounds);
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
     Trial trials[G_N_ELEMENTS (cases)], empty = begin ("identity", formats[f], NULL);
@@ -249,8 +255,8 @@ main (int argc, char **argv)
 
     for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
       g_autofree gchar *boxes = place_boxes (&cases[i]);
-      g_autofree gchar *line = g_strdup_printf ("cudaconvolve %s %s regions=\"%s\"",
-          cuda ? "" : "n-threads=1 kernel-variant=cpu", cases[i].properties, boxes);
+      g_autofree gchar *way = cuda ? g_strdup ("") : g_strdup_printf ("n-threads=%d kernel-variant=cpu", threads);
+      g_autofree gchar *line = g_strdup_printf ("cudaconvolve %s %s regions=\"%s\"", way, cases[i].properties, boxes);
 
       trials[i] = begin (line, formats[f], &cases[i]);
     }
