@@ -56,6 +56,8 @@ typedef struct
   int tap_distance;              /* and from a row of the kernel to the next: the dilation, or 1 in a sparse patch */
   bool sparse_rows;
   bool clips;                 /* pooling windows may lack samples */
+  bool copies;                /* a row of the patch is one of floats in the image, which lie side by side */
+  bool plain;                 /* each sum is an output, and these are floats side by side */
   int tap[CONVOLVE_MAX_SIDE]; /* where a patch's row has the first column of the kernel's column */
   size_t patch, sums;         /* floats of a channel's patch, and of a filter's sums */
 } Work;
@@ -145,6 +147,12 @@ best_add_up (void)
 }
 #endif
 
+static int
+smaller (int a, int b)
+{
+  return a < b ? a : b;
+}
+
 /*
  * Loads the patches of `channels` channels from first_channel on, of image b, for `rows` rows of outputs. The first
  * sample is at row `top` and column `left` of the image, which may be in the padding.
@@ -167,8 +175,16 @@ load_patches (const Work *work, int b, int left, int top, int rows, int first_ch
       int row = convolve_boundary_index (layer->boundary, image_row, task->height);
       float *to = patches + c * work->patch + (size_t) y * work->phases * work->columns;
 
+      /* The columns from `inside` to before `end` are copied. */
+      int inside = left < 0 ? smaller (-left, work->columns) : 0, end = inside;
+
+      if (row >= 0 && work->copies && smaller (work->columns, task->width - left) > inside) {
+        end = smaller (work->columns, task->width - left);
+        memcpy (to + inside, plane + row * from->row_stride + (left + inside) * from->column_stride,
+            (end - inside) * sizeof (*to));
+      }
       for (int phase = 0; phase < work->phases; phase++)
-        for (int n = 0; n < work->columns; n++) {
+        for (int n = inside > 0 ? 0 : end; n < work->columns; n = n + 1 == inside ? end : n + 1) {
           int column = convolve_boundary_index (layer->boundary, left + n * work->stride_x + phase * work->phase_step,
               task->width);
 
@@ -222,6 +238,15 @@ store_tile (const Work *work, int b, int k, int left, int top, const float *sums
     uint8_t *at = plane + (top + y) * to->row_stride + left * to->column_stride;
     int first_row = 0, end_row = layer->pool_height, first_column = 0, end_column = layer->pool_width;
 
+    if (work->plain) {
+      for (int x = 0; x < width; x++) {
+        float value = activate (layer->activation, sums[(size_t) y * work->conv_width + x] + layer->bias[k]);
+
+        memcpy (at + x * sizeof (value), &value, sizeof (value));
+      }
+      continue;
+    }
+
     if (work->clips)
       clip_window ((top + y) * layer->pool_stride_y - layer->pool_pad_top, layer->pool_dilation_y, layer->pool_height,
           work->job->conv_height, &first_row, &end_row);
@@ -244,12 +269,6 @@ store_tile (const Work *work, int b, int k, int left, int top, const float *sums
       convolve_layer_store (layer->type, at, largest);
     }
   }
-}
-
-static int
-smaller (int a, int b)
-{
-  return a < b ? a : b;
 }
 
 /*
@@ -472,6 +491,10 @@ plan_work (Work *work, const ConvolveLayerPlan *plan, const ConvolveLayerJob *jo
   work->clips = layer->pool_ceil || layer->pool_pad_top + layer->pool_pad_bottom > 0
       || layer->pool_pad_left + layer->pool_pad_right > 0;
   cut (work, smaller (width, job->out_width), smaller (height, rows));
+  work->copies = layer->type == CONVOLVE_LAYER_FLOAT32 && work->phases == 1 && work->stride_x == 1
+      && job->task.source.column_stride == sizeof (float);
+  work->plain = layer->type == CONVOLVE_LAYER_FLOAT32 && !work->clips && layer->pool_width * layer->pool_height == 1
+      && job->task.destination.column_stride == sizeof (float);
   work->across = (job->out_width - 1) / work->width + 1;
   work->down = (rows - 1) / work->height + 1;
   return (work->channels * work->patch + BUNDLE * work->sums) * sizeof (float);
