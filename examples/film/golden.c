@@ -231,11 +231,11 @@ golden_compare (const char *variant, guint step, gint64 limit)
   const gint64 begin = g_get_monotonic_time ();
   char **lines = g_strsplit (film_golden_csv, "\n", -1), **names = g_strsplit (lines[1], ",", -1);
   char **boundaries = names + 2; /* behind format and properties */
-  const guint n = g_strv_length (boundaries);
+  const guint n = g_strv_length (boundaries), rows = g_strv_length (lines);
   Golden golden = { 0 };
 
   /* Where the first refusals have one reason, such as no GPU, the variant does not run here at all. */
-  for (guint i = 2; lines[i] && (golden.made || golden.same < 3); i += step)
+  for (guint i = 2; i < rows && (golden.made || golden.same < 3); i += step)
     if (!limit || g_get_monotonic_time () - begin < limit)
       compare_row (&golden, lines[i], boundaries, i % n, variant);
   g_strfreev (names);
