@@ -350,7 +350,12 @@ class Comparison:
     def copied(self, name, before, after):
         """Whether the packets are the same. Their times count from the first picture, and those of sound from the first one."""
         packets = self.before.packets[before['index']], self.after.packets[after['index']]
-        if [packet.get('data_hash') for packet in packets[0]] != [packet.get('data_hash') for packet in packets[1]]:
+        hashes = [[packet.get('data_hash') for packet in some] for some in packets]
+        if hashes[0] != hashes[1]:
+            missing = len(hashes[0]) - len(hashes[1])
+            first = next((at for at in range(missing + 1) if hashes[1] and hashes[0][at:at + len(hashes[1])] == hashes[1]), None)
+            if first is not None:
+                self.note(name + ': packets', '%d at the beginning and %d at the end are gone' % (first, missing - first))
             return False
         times = [[float(packet.get('pts_time', 'nan')) for packet in some] for some in packets]
         firsts = [some[:1] for some in times] if before['codec_type'] == 'audio' else [
