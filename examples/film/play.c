@@ -326,7 +326,8 @@ failed (Play *play, GstMessage *message)
         film->lacks);
   else if (play->progress.frames == 0 && error->domain == GST_STREAM_ERROR
       && message->src != GST_OBJECT (play->counter))
-    complain ("%s: no video that can be decoded: %s Is it a film, and whole?", film->file, error->message);
+    complain ("%s: no video that can be decoded: %s%s Is it a film, and whole?", film->file, error->message,
+        g_str_has_suffix (error->message, ".") ? "" : ".");
   else
     complain ("%s: %s: %s%s", film->file, GST_OBJECT_NAME (message->src), error->message, cure_of (error));
   g_error_free (error);
