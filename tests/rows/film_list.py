@@ -151,7 +151,7 @@ FILMS = [
     # Pictures that are not 320x180 squares
     Film('anamorphic, mp4', 'anamorphic.mp4', PICTURE + H264 + '-vf setsar=16/11', 'mp4'),
     Film('anamorphic, mkv', 'anamorphic.mkv', PICTURE + H264 + '-vf setsar=64/45', 'mkv'),
-    Film('321x181', 'odd.webm', '-f lavfi -i testsrc2=s=321x181:r=25:d=1.2 -pix_fmt yuv420p ' + VP9, 'mkv'),
+    Film('321x181', 'odd.webm', '-f lavfi -i testsrc2=s=320x180:r=25:d=1.2 -vf scale=321:181 -pix_fmt yuv420p ' + VP9, 'mkv'),
     Film('321x181, to mp4', 'odd.webm', '', 'mp4'),
     Film('stereo, left and right', 'stereo.mkv', PICTURE + H264 + '-metadata:s:v:0 stereo_mode=left_right', 'mkv',
          known={'aspect': 'GStreamer takes each eye for half a picture, twice as wide (not told)'}),

@@ -545,7 +545,7 @@ def refused(outcome, status, lines, output):
     text = lines[-1] if lines else ''
     if not text or not re.search(film.error or '', text, re.I):
         outcome.faults.append('the line does not say "%s": %s' % (film.error, text))
-    outcome.reasons.append('refused: ' + re.sub('/[^ :]*/', '', text)[:120])
+    outcome.reasons.append('refused: ' + re.sub('^cudaconvolve-film: |/[^ :]*/', '', text)[:160])
 
 
 def compare(outcome, source, output, said):
