@@ -15,7 +15,7 @@
 #define BAND 32               /* rows that a thread takes at once, at least, of all that is no blur */
 #define BANDS_OF_THREAD 4     /* so that all threads end at about the same time */
 #define FEW_SAMPLES (1 << 15) /* are done sooner than another thread wakes */
-#define MOST_BYTES (1 << 17)  /* of blurs at the same time, for each thread: they stay in its cache */
+#define MOST_BYTES (1 << 18)  /* of blurs at the same time, for each thread: they stay in its cache */
 
 /* A work with its plane where it is now. */
 typedef struct
@@ -23,6 +23,7 @@ typedef struct
   const ConvolveWork *work;
   ConvolvePlane plane;
   ConvolveBlurTask blur; /* of a blur */
+  size_t bytes;          /* that the blur needs */
   int first;             /* the number of its first row in a step, among the rows of all tasks */
   int band;              /* rows of a band */
 } Task;
@@ -33,7 +34,8 @@ typedef struct
   const ConvolveBatch *batch;
   Task *tasks;
   size_t n_tasks, room;
-  size_t bytes;
+  uint8_t *memory; /* of the blurs, kept from frame to frame */
+  size_t memory_bytes, bytes;
   int64_t samples;
   int step;
   int status; /* of any thread's work; atomic */
@@ -180,10 +182,30 @@ run_rows (const void *data, int first, int count, void *memory)
 static void
 forget_tasks (Tasks *tasks)
 {
-  for (size_t i = 0; i < tasks->n_tasks; i++)
-    convolve_blur_end (&tasks->tasks[i].blur);
   tasks->n_tasks = tasks->bytes = 0;
   tasks->samples = 0;
+}
+
+/* Gives all blurs their memory, behind that of the calling thread. */
+static ConvolveStatus
+place_blurs (Tasks *tasks, size_t thread_bytes, ConvolveError *error)
+{
+  size_t end = (thread_bytes + CONVOLVE_CACHE_LINE - 1) / CONVOLVE_CACHE_LINE * CONVOLVE_CACHE_LINE;
+  size_t bytes = end + tasks->bytes;
+
+  if (bytes > tasks->memory_bytes) {
+    free (tasks->memory);
+    tasks->memory = aligned_alloc (CONVOLVE_CACHE_LINE, bytes);
+    tasks->memory_bytes = tasks->memory ? bytes : 0;
+  }
+  if (bytes > tasks->memory_bytes)
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for blurs of %zu bytes", bytes);
+  for (size_t i = 0; i < tasks->n_tasks; i++)
+    if (tasks->tasks[i].work->kind == CONVOLVE_WORK_BLUR) {
+      convolve_blur_place (&tasks->tasks[i].blur, tasks->memory + end);
+      end += tasks->tasks[i].bytes;
+    }
+  return CONVOLVE_OK;
 }
 
 /* Does all rows of a step. */
@@ -200,7 +222,10 @@ run_step (Tasks *tasks, ConvolvePool *pool, int threads, size_t bytes, ConvolveE
     task->first = rows;
     rows += rows_of (task, tasks->step);
   }
-  return rows > 0 ? convolve_pool_run (pool, threads, rows, bytes, run_rows, tasks, error) : CONVOLVE_OK;
+  if (rows > 0 && pool)
+    return convolve_pool_run (pool, threads, rows, bytes, run_rows, tasks, error);
+  run_rows (tasks, 0, rows, tasks->memory);
+  return CONVOLVE_OK;
 }
 
 /* Does the tasks, step by step, and forgets them. */
@@ -208,13 +233,14 @@ static ConvolveStatus
 run_tasks (Tasks *tasks, ConvolveError *error)
 {
   ConvolvePool *pool = tasks->samples > FEW_SAMPLES ? tasks->batch->pool : NULL;
-  ConvolveStatus status = CONVOLVE_OK;
+  ConvolveStatus status;
   size_t bytes = 1;
 
   tasks->status = CONVOLVE_OK;
   for (size_t i = 0; i < tasks->n_tasks; i++)
     if (tasks->tasks[i].work->kind == CONVOLVE_WORK_BLUR && convolve_blur_thread_bytes (&tasks->tasks[i].blur) > bytes)
       bytes = convolve_blur_thread_bytes (&tasks->tasks[i].blur);
+  status = place_blurs (tasks, bytes, error);
   for (tasks->step = 0; tasks->step < CONVOLVE_BLUR_STEPS && status == CONVOLVE_OK; tasks->step++)
     status = run_step (tasks, pool, pool ? convolve_pool_threads (pool) : 1, bytes, error);
   if (status == CONVOLVE_OK && tasks->status != CONVOLVE_OK)
@@ -242,7 +268,6 @@ add_task (Tasks *tasks, const ConvolveWork *work, const ConvolveMoves *moves, Co
 {
   const ConvolvePool *pool = tasks->batch->pool;
   const size_t most = (size_t) (pool ? convolve_pool_threads (pool) : 1) * MOST_BYTES;
-  ConvolveStatus status = CONVOLVE_OK;
   Task *task;
 
   if (tasks->n_tasks == tasks->room) {
@@ -255,12 +280,11 @@ add_task (Tasks *tasks, const ConvolveWork *work, const ConvolveMoves *moves, Co
   }
   task = &tasks->tasks[tasks->n_tasks++];
   *task = (Task){ .work = work, .plane = convolve_moved_plane (moves, work) };
-  if (work->kind == CONVOLVE_WORK_BLUR) {
-    status = convolve_blur_begin (&task->blur, &work->pixel, work->blur.boundary, work->blur.blur, &task->plane, error);
-    tasks->bytes += convolve_blur_bytes (&task->blur);
-  }
+  if (work->kind == CONVOLVE_WORK_BLUR)
+    task->bytes = convolve_blur_begin (&task->blur, &work->pixel, work->blur.boundary, work->blur.blur, &task->plane);
+  tasks->bytes += task->bytes;
   tasks->samples += count_samples (task);
-  return status == CONVOLVE_OK && tasks->bytes > most ? run_tasks (tasks, error) : status;
+  return tasks->bytes > most ? run_tasks (tasks, error) : CONVOLVE_OK;
 }
 
 static ConvolveStatus
@@ -305,7 +329,9 @@ convolve_host_batch_clear (ConvolveBatch *batch)
 {
   Tasks *tasks = batch->tasks;
 
-  if (tasks)
+  if (tasks) {
+    free (tasks->memory);
     free (tasks->tasks);
+  }
   free (tasks);
 }

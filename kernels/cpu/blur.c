@@ -281,69 +281,57 @@ place (size_t *bytes, size_t count, size_t size)
   return start;
 }
 
-/* The weights as terms of pairs. False without memory. */
-static bool
-make_terms (ConvolveBlurTask *job)
+/* Lays what threads share out from `memory` on, which may be NULL; gives the bytes. */
+static size_t
+lay_out_task (ConvolveBlurTask *job, uint8_t *memory)
 {
   const ConvolveBlur *blur = job->blur;
-  int row[CONVOLVE_MAX_BLUR], column[CONVOLVE_MAX_BLUR];
+  size_t bytes = 0, row = padded (job->count);
+  size_t starts = place (&bytes, row, sizeof (*job->starts));
+  size_t pairs = place (&bytes, (size_t) (job->cell.height / 2 + 2) * row, sizeof (*job->pairs));
+  size_t b = place (&bytes, (size_t) (job->result.height + 1) * row, sizeof (*job->b));
+  size_t across = place (&bytes, (size_t) (blur->width + 1) / 2, sizeof (ConvolveTerm));
+  size_t down = place (&bytes, (size_t) (blur->height + 1) / 2, sizeof (ConvolveTerm));
 
-  for (int i = 0; i < blur->width; i++)
-    row[i] = blur->row[i];
-  for (int j = 0; j < blur->height; j++)
-    column[j] = blur->column[j];
-  if (!convolve_cpu_allocate_terms (&job->row, (blur->width + 1) / 2)
-      || !convolve_cpu_allocate_terms (&job->column, (blur->height + 1) / 2))
-    return false;
-  convolve_cpu_add_row (&job->row, row, blur->width, 0, 0, job->pixel->samples);
-  convolve_cpu_add_pairs (&job->column, column, blur->height, 1, 0, 0, true);
-  return true;
+  if (!memory)
+    return bytes;
+  job->starts = (int32_t *) (memory + starts);
+  job->pairs = (ConvolvePair *) (memory + pairs);
+  job->b = (uint16_t *) (memory + b);
+  job->row.terms = (ConvolveTerm *) (memory + across);
+  job->column.terms = (ConvolveTerm *) (memory + down);
+  return bytes;
 }
 
-ConvolveStatus
+size_t
 convolve_blur_begin (ConvolveBlurTask *job, const ConvolvePixel *pixel, ConvolveBoundary boundary,
-    const ConvolveBlur *blur, const ConvolvePlane *plane, ConvolveError *error)
+    const ConvolveBlur *blur, const ConvolvePlane *plane)
 {
-  uint8_t *memory = NULL;
-  size_t bytes = 0, starts, pairs, b, row;
-
   *job = (ConvolveBlurTask){ .pixel = pixel, .boundary = boundary, .blur = blur, .plane = *plane };
   job->bits = convolve_blur_bits (blur);
   job->level = convolve_cpu_level (convolve_cpu_level_count () - 1);
   job->result = convolve_blur_result (blur, plane);
   job->cell = convolve_blur_cell (blur, job->result);
   job->count = job->result.width * pixel->samples;
-  row = padded (job->count);
-  starts = place (&bytes, row, sizeof (*job->starts));
-  pairs = place (&bytes, (size_t) (job->cell.height / 2 + 2) * row, sizeof (*job->pairs));
-  b = place (&bytes, (size_t) (job->result.height + 1) * row, sizeof (*job->b));
-  if (make_terms (job))
-    memory = aligned_alloc (CONVOLVE_CACHE_LINE, bytes);
-  if (!memory)
-    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for a blur of %dx%d pixels", job->cell.width,
-        job->cell.height);
-  job->memory = memory;
-  job->starts = (int32_t *) (memory + starts);
-  for (size_t i = 0; i < row; i++)
-    job->starts[i] = CONVOLVE_BLUR_SUM / 2;
-  job->pairs = (ConvolvePair *) (memory + pairs);
-  job->b = (uint16_t *) (memory + b);
-  return CONVOLVE_OK;
+  return lay_out_task (job, NULL);
 }
 
 void
-convolve_blur_end (ConvolveBlurTask *job)
+convolve_blur_place (ConvolveBlurTask *job, void *memory)
 {
-  free (job->memory);
-  free (job->row.terms);
-  free (job->column.terms);
-  *job = (ConvolveBlurTask){ 0 };
-}
+  const ConvolveBlur *blur = job->blur;
+  int row[CONVOLVE_MAX_BLUR], column[CONVOLVE_MAX_BLUR];
 
-size_t
-convolve_blur_bytes (const ConvolveBlurTask *job)
-{
-  return (size_t) (job->cell.height + job->result.height) * padded (job->count) * sizeof (*job->b);
+  lay_out_task (job, memory);
+  for (size_t i = 0; i < padded (job->count); i++)
+    job->starts[i] = CONVOLVE_BLUR_SUM / 2;
+  for (int i = 0; i < blur->width; i++)
+    row[i] = blur->row[i];
+  for (int j = 0; j < blur->height; j++)
+    column[j] = blur->column[j];
+  job->row.count = job->column.count = 0;
+  convolve_cpu_add_row (&job->row, row, blur->width, 0, 0, job->pixel->samples);
+  convolve_cpu_add_pairs (&job->column, column, blur->height, 1, 0, 0, true);
 }
 
 /* Lays the rows of a thread out from `memory` on, which may be NULL; gives their bytes. */

@@ -26,7 +26,6 @@ typedef struct
   int count; /* samples of a row of the result */
   int bits;  /* the factor is 2^bits */
 
-  void *memory;        /* of the rows below */
   ConvolvePair *pairs; /* of all rows of r, two to a pair */
   uint16_t *b;         /* all rows, and one to spare */
   int32_t *starts;
@@ -36,15 +35,14 @@ typedef struct
 } ConvolveBlurTask;
 
 /*
- * Prepares the task; the arguments have been checked, and pixel and blur must outlive the task. end () is to be called after
- * an error, too. Errors: NO_MEMORY.
+ * Begins a task, whose arguments have been checked; pixel and blur must outlive the task. Gives the bytes that the task needs.
+ * place () gives the task so much memory, aligned to a cache line, and makes the task ready to run.
  */
-ConvolveStatus convolve_blur_begin (ConvolveBlurTask *task, const ConvolvePixel *pixel, ConvolveBoundary boundary,
-    const ConvolveBlur *blur, const ConvolvePlane *plane, ConvolveError *error);
-void convolve_blur_end (ConvolveBlurTask *task);
+size_t convolve_blur_begin (ConvolveBlurTask *task, const ConvolvePixel *pixel, ConvolveBoundary boundary,
+    const ConvolveBlur *blur, const ConvolvePlane *plane);
+void convolve_blur_place (ConvolveBlurTask *task, void *memory);
 
-/* The bytes of a task's rows, about, and those that each thread needs, aligned to a cache line. */
-size_t convolve_blur_bytes (const ConvolveBlurTask *task);
+/* The bytes that each thread needs, aligned to a cache line. */
 size_t convolve_blur_thread_bytes (const ConvolveBlurTask *task);
 
 /* The number of rows, or pairs of rows, of a step; and the work on those from first up to end. */

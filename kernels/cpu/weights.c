@@ -579,10 +579,10 @@ static inline __attribute__ ((always_inline)) void
 turn_line (int step, const uint16_t *restrict inside, int count, uint16_t *restrict weights)
 {
   for (int i = 0; i < count; i++) {
-    int least = CONVOLVE_WHOLE_WEIGHT - weights[i];
+    int16_t least = (int16_t) (CONVOLVE_WHOLE_WEIGHT - weights[i]);
 
     for (int u = i * step; u < (i + 1) * step; u++)
-      least = inside[u] < least ? inside[u] : least;
+      least = (int16_t) inside[u] < least ? (int16_t) inside[u] : least;
     weights[i] = (uint16_t) (CONVOLVE_WHOLE_WEIGHT - least);
   }
 }
