@@ -98,6 +98,8 @@ main (int argc, char **argv)
   GError *error = NULL;
 
   setlocale (LC_CTYPE, "");
+  /* SVT-AV1 tells its version otherwise, on every start. */
+  g_setenv ("SVT_LOG", "1", FALSE);
   g_option_context_set_summary (context, "Convolves the picture of a film and keeps everything else.");
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_add_group (context, gst_init_get_option_group ());
