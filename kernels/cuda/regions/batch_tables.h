@@ -233,8 +233,8 @@ typedef struct
 void *convolve_table_extend (ConvolveTables *tables, ConvolveTable *table, size_t size, size_t count);
 
 /*
- * How a block of threads shrinks a picture by 2^bits: convolve_shrink_lanes () threads share a few pixels, one below the
- * other, and the tile has convolve_shrink_width () x convolve_shrink_height () pixels.
+ * How a block of threads shrinks a picture by 2^bits: convolve_shrink_lanes () threads share one pixel, and the tile
+ * has convolve_shrink_width () x convolve_shrink_height () pixels.
  */
 static CONVOLVE_BOTH int
 convolve_shrink_lanes (int bits)
