@@ -8,8 +8,8 @@
  *
  * On the CPU, with one thread, a figure is the least time of the processor in all rounds, so that other work on the
  * machine counts little; what the harness itself costs is measured with the element's place empty, and subtracted. With
- * several threads a figure is the time that passes. With --cuda the frame is in CUDA memory, and a figure is the time from frame to frame, with a wait for the device at the end
- * of each round: again the least of all rounds.
+ * several threads a figure is the time that passes. With --cuda the frame is in CUDA memory, and a figure is the time
+ * from frame to frame, with a wait for the device at the end of each round: again the least of all rounds.
  */
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>

@@ -199,8 +199,8 @@ send_tables (ConvolveDevice *device, Loaded *loaded, const ConvolveMoves *moves,
 /* --- launches --- */
 
 /*
- * A kernel for each size of its parameters, and its tables. The first one is that of planes. The last one has the tiles, or the jobs of an effect, whose
- * tiles are counted in the member of ConvolveTables at `tiles`.
+ * A kernel for each size of its parameters, and its tables. The first one is that of planes. The last one has the tiles, or
+ * the jobs of an effect, whose tiles are counted in the member of ConvolveTables at `tiles`.
  */
 struct BatchKernel
 {
