@@ -57,7 +57,7 @@ faces_refuse () {
   status=0
   film examples/clip.mp4 out/refused.mp4 "$@" >out/example 2>&1 || status=$?
   cat out/example
-  [ "$status" = 1 ] && [ "$(grep -vc '^covering: ' out/example)" = 1 ] && grep -q -e "$text" out/example &&
+  [ "$status" = 1 ] && [ "$(grep -vc '^covering: \|^\[OpenH264\]' out/example)" = 1 ] && grep -q -e "$text" out/example &&
     ! ls out/refused.* 2>/dev/null
 }
 
