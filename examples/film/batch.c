@@ -144,7 +144,7 @@ batch_convolve (const Options *options)
       there++;
       say_begin ("there");
       say_text ("output", output);
-      say_end ("film: %s: is there already", output);
+      say_end ("film: %s: is there already, and was left as it is%s", output, options->cover ? ", covered or not" : "");
     } else if (convolve_film (&one))
       made++;
     else

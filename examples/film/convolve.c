@@ -29,10 +29,11 @@ typedef struct
   Streams *streams;
   GstElement *convolve;
   char *variant;
-  guint lost;         /* streams that could not be read */
-  char *mastering;    /* of the screen on which HDR was made, or NULL */
-  Cover *cover;       /* NULL without boxes */
-  Compared *compared; /* NULL without a picture */
+  GstClockTime stated; /* the duration that the film states, or GST_CLOCK_TIME_NONE */
+  guint lost;          /* streams that could not be read */
+  char *mastering;     /* of the screen on which HDR was made, or NULL */
+  Cover *cover;        /* NULL without boxes */
+  Compared *compared;  /* NULL without a picture */
 } Run;
 
 static gboolean
@@ -112,7 +113,12 @@ static void
 end_comes (gpointer data)
 {
   Run *run = data;
+  GstPad *pad = gst_element_get_static_pad (run->convolve, "sink");
+  gint64 stated;
 
+  if (gst_pad_peer_query_duration (pad, GST_FORMAT_TIME, &stated) && stated > 0)
+    run->stated = (GstClockTime) stated;
+  gst_object_unref (pad);
   g_object_get (run->convolve, "active-variant", &run->variant, NULL);
   run->mastering = streams_mastering (run->streams);
   run->lost = streams_lost (run->streams);
@@ -209,6 +215,17 @@ all_encoded (const Run *run, guint64 frames)
   return encoded == frames;
 }
 
+/* A film that was cut off, or that is damaged, ends early: all of its streams do. */
+static void
+warn_of_early_end (const Run *run)
+{
+  const GstClockTime end = streams_end (run->streams);
+
+  if (GST_CLOCK_TIME_IS_VALID (run->stated) && GST_CLOCK_TIME_IS_VALID (end) && run->stated > end + GST_SECOND / 2)
+    complain ("warning: %s: the film states %.1f s and ends after %.1f s; it may be cut off or damaged",
+        run->options->input, run->stated / (double) GST_SECOND, end / (double) GST_SECOND);
+}
+
 /* Gives the complete film its name, and says what became of its parts. */
 static gboolean
 finish (Run *run, guint64 frames, const char *lacks)
@@ -228,6 +245,7 @@ finish (Run *run, guint64 frames, const char *lacks)
     say_end ("stream: %u more: left out: GStreamer has no %s", run->lost, lacks ? lacks : "parser for them");
   }
   say_film (run, frames);
+  warn_of_early_end (run);
   if (run->cover)
     cover_say (run->cover, frames);
   return TRUE;
@@ -290,7 +308,7 @@ begin_results (Run *run)
 gboolean
 convolve_film (const Options *options)
 {
-  Run run = { .options = options };
+  Run run = { .options = options, .stated = GST_CLOCK_TIME_NONE };
   gboolean ok;
 
   run.container = options->container     ? container_named (options->container)

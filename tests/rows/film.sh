@@ -288,7 +288,23 @@ film_folder () {
   done
   [ "$(frames 'out/folder-made/a b.mp4')" = 100 ] && [ "$(find out/folder-made -type f | wc -l)" = 1 ] &&
     film 'out/folder/a*' out/folder-made --container=mkv && [ "$(frames 'out/folder-made/a b.mkv')" = 100 ] &&
-    refuses 'is that of the input' out/folder out/folder
+    refuses 'is that of the input' out/folder out/folder &&
+    refuses 'are for one film' out/folder out/folder-made --cover=faces --preview
+}
+
+# What could go unseen gets a warning: a film that ends before the time that it states, and boxes that count in other
+# pixels than those that a player shows.
+film_warns () {
+  film examples/clip.mp4 out/whole.mkv mask=identity >out/example 2>&1 && ! grep 'warning' out/example || return 1
+  head -c $(($(wc -c <out/whole.mkv) * 6 / 10)) out/whole.mkv >out/cut.mkv
+  film out/cut.mkv out/cut-made.mkv >out/example 2>&1
+  cat out/example
+  grep -q 'warning: out/cut.mkv: the film states 4.0 s and ends after 2' out/example || return 1
+  gst-launch-1.0 -q filesrc location=examples/clip.mp4 ! decodebin ! videoconvert ! videoscale \
+    ! video/x-raw,width=480,height=360,pixel-aspect-ratio=4/3 ! jpegenc ! matroskamux ! filesink location=out/wide.mkv &&
+    film out/wide.mkv out/wide-made.mkv --boxes=examples/clip-boxes.json >out/example 2>&1
+  cat out/example
+  grep -q "warning: .*480x360 pixels, which players show as 640x360" out/example
 }
 
 # Three pictures of 0.1 s each; GStreamer 1.22 itself finds no end of such a file.
@@ -336,6 +352,7 @@ film_rows () {
   check "film: Ctrl-C" film_stops
   check "film: pictures, pipes and addresses" film_inputs
   check "film: a folder" film_folder
+  check "film: warnings" film_warns
   check "film: --check" film_check
   check "film: JSON lines" film_json
   check "film: a GIF" film_gif
