@@ -29,7 +29,7 @@ typedef struct
   Streams *streams;
   GstElement *convolve;
   char *variant;
-  GstClockTime stated; /* the duration that the film states, or GST_CLOCK_TIME_NONE */
+  GstClockTime stated; /* the duration that the film states, or 0 */
   guint lost;          /* streams that could not be read */
   char *mastering;     /* of the screen on which HDR was made, or NULL */
   Cover *cover;        /* NULL without boxes */
@@ -108,17 +108,35 @@ make_pipeline (Run *run)
   return NULL;
 }
 
+/* The time that the film states for its end, counted from its beginning; films may begin at 10 s. Zero where it states none. */
+static GstClockTime
+stated_duration (GstElement *convolve)
+{
+  GstPad *pad = gst_element_get_static_pad (convolve, "sink");
+  GstEvent *event = gst_pad_get_sticky_event (pad, GST_EVENT_SEGMENT, 0);
+  const GstSegment *segment = NULL;
+  GstClockTime begin = 0;
+  gint64 stated;
+
+  if (event) {
+    gst_event_parse_segment (event, &segment);
+    if (segment->format == GST_FORMAT_TIME)
+      begin = MAX (segment->start, segment->time);
+    gst_event_unref (event);
+  }
+  if (!gst_pad_peer_query_duration (pad, GST_FORMAT_TIME, &stated) || stated < (gint64) begin)
+    stated = begin;
+  gst_object_unref (pad);
+  return stated - begin;
+}
+
 /* The element forgets its variant when it stops. */
 static void
 end_comes (gpointer data)
 {
   Run *run = data;
-  GstPad *pad = gst_element_get_static_pad (run->convolve, "sink");
-  gint64 stated;
 
-  if (gst_pad_peer_query_duration (pad, GST_FORMAT_TIME, &stated) && stated > 0)
-    run->stated = (GstClockTime) stated;
-  gst_object_unref (pad);
+  run->stated = stated_duration (run->convolve);
   g_object_get (run->convolve, "active-variant", &run->variant, NULL);
   run->mastering = streams_mastering (run->streams);
   run->lost = streams_lost (run->streams);
@@ -221,7 +239,7 @@ warn_of_early_end (const Run *run)
 {
   const GstClockTime end = streams_end (run->streams);
 
-  if (GST_CLOCK_TIME_IS_VALID (run->stated) && GST_CLOCK_TIME_IS_VALID (end) && run->stated > end + GST_SECOND / 2)
+  if (GST_CLOCK_TIME_IS_VALID (end) && run->stated > end + GST_SECOND / 2)
     complain ("warning: %s: the film states %.1f s and ends after %.1f s; it may be cut off or damaged",
         run->options->input, run->stated / (double) GST_SECOND, end / (double) GST_SECOND);
 }
@@ -308,7 +326,7 @@ begin_results (Run *run)
 gboolean
 convolve_film (const Options *options)
 {
-  Run run = { .options = options, .stated = GST_CLOCK_TIME_NONE };
+  Run run = { .options = options };
   gboolean ok;
 
   run.container = options->container     ? container_named (options->container)
