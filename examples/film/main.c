@@ -52,6 +52,10 @@ check_arguments (const Options *options)
   else if (options->save && g_file_test (options->save, G_FILE_TEST_EXISTS))
     complain ("--save-boxes=%s: is there already, and may have been corrected; take another name, or remove it",
         options->save);
+  else if (options->properties[0] && !strchr (options->properties[0], '=')
+      && g_file_test (options->properties[0], G_FILE_TEST_EXISTS))
+    complain ("%s: there is one input and one output; for many films name a folder, or put the pattern in quotes",
+        options->properties[0]);
   else if (options->rate <= 0 || options->rate > 1000)
     complain ("--rate=%g: write the frames of a second, as 25 or 23.976", options->rate);
   else if (batch_is (options->input)) {

@@ -105,7 +105,9 @@ fault_of (const char *sentence)
     return sentence;
   if (strstr (sentence, "type 'd'"))
     return "a number is needed";
-  return strstr (sentence, "type 's'") ? "a text is needed" : "a list or an object is needed, or another one";
+  return strstr (sentence, "type 's'")
+      ? "a text is needed"
+      : "a type has a list of tracks, and a track is a list of keyframes, as in {\"face\": [[{\"time\": 0, ...}]]}";
 }
 
 /* GLib's message begins with the place of the fault in bytes. */

@@ -68,6 +68,7 @@ film_refuses () {
   refuses "a film and the name of the film to write" "$clip" &&
     refuses "belong to --boxes or --cover" --effect=fill "$clip" "$out" &&
     refuses "nowhere.mp4: no such file" nowhere.mp4 "$out" &&
+    refuses "put the pattern in quotes" "$clip" "$out" examples &&
     refuses "no video that can be decoded" LICENSE "$out" &&
     refuses "nowhere.json: No such file" --boxes=nowhere.json "$clip" "$out" &&
     refuses "effects are pixelate, noise, blur and fill" "$boxes" --effect=smear "$clip" "$out" &&
