@@ -58,7 +58,7 @@ list_films (const char *input)
     char *path =
         !all && !strncmp (input, base, strlen (base)) ? g_strdup (name) : g_build_filename (folder, name, NULL);
 
-    /* What a pattern names is taken as a film whatever its name ends in. */
+    /* A file that a pattern names is taken as a film, whatever the file name ends in. */
     if (g_pattern_spec_match_string (pattern, name) && (!all || is_film (name))
         && g_file_test (path, G_FILE_TEST_IS_REGULAR))
       g_ptr_array_add (films, path);

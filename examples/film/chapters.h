@@ -15,7 +15,7 @@ Chapters *chapters_read (const char *file);
 Chapters *chapters_from_toc (const GstToc *toc);
 void chapters_free (Chapters *chapters);
 
-/* The same as a GstToc. */
+/* The chapters as a GstToc. */
 GstToc *chapters_to_toc (const Chapters *chapters);
 guint chapters_count (const Chapters *chapters);
 

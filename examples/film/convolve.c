@@ -160,7 +160,7 @@ is_matroska (const Container *container)
   return !strcmp (container->muxer, "matroskamux") || !strcmp (container->muxer, "webmmux");
 }
 
-/* What is mended in a file, or added to it, when it is complete. */
+/* Mends what GStreamer wrote wrong in the complete file, and adds the chapters. */
 static gboolean
 complete_file (Run *run)
 {

@@ -48,7 +48,7 @@ static const Encoder encoders[] = {
   { "gif", "GIF", "gifenc", "repeat=-1", 0, 0, NULL, "the GIF encoder of gst-plugins-rs", FALSE, 0 },
 };
 
-/* The same for sound. */
+/* The encoders of sound, the best one of each codec first. */
 static const struct
 {
   const char *codec, *title, *element, *description;
@@ -223,7 +223,7 @@ find (const char *codecs, const Needs *needs, int depth, gboolean alpha)
   return found;
 }
 
-/* What to install: the packages of the codecs. */
+/* Packages of Debian that have encoders for the codecs. */
 static char *
 packages_of (const char *codecs)
 {

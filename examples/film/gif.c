@@ -12,7 +12,7 @@
 gboolean
 gif_is (const char *file)
 {
-  /* What is read from a pipe is gone. */
+  /* Bytes that were read from a pipe cannot be read again. */
   FILE *stream = g_file_test (file, G_FILE_TEST_IS_REGULAR) ? g_fopen (file, "rb") : NULL;
   char head[6] = "";
   gboolean is;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The same bytes on every machine: checksums of what the element makes of a clip, against those of golden.csv, which the program
- * carries in itself. The clip is computed.
+ * Compares checksums of what the element makes of a computed clip with those of golden.csv, which the program carries in
+ * itself. Every machine has to make the same bytes.
  */
 #ifndef EXAMPLES_GOLDEN_H
 #define EXAMPLES_GOLDEN_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What GStreamer's muxer for Matroska writes wrong, mended in the complete file. Nothing of it changes its size. */
+/* Mends what GStreamer's muxer for Matroska writes wrong, in the complete file. The file keeps its size. */
 #ifndef EXAMPLES_MATROSKA_H
 #define EXAMPLES_MATROSKA_H
 
