@@ -2,7 +2,7 @@
 /*
  * A frame is done in two turns, on the host or on the device. First the effect of every patch is computed from the frame as it came, into memory of
  * its own. Then the patches are blended into the frame, the weakest effect first. So a frame can be changed in place,
- * and pixels around a box count as neighbours as they came.
+ * and the neighbours of a pixel are those of the input, also where another box changes them.
  */
 #include "regions/turns.h"
 
@@ -50,7 +50,7 @@ copy_planes (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pa
   return status;
 }
 
-/* Finds the place of each patch in each group with an effect: the bytes of all together. */
+/* Gives each patch a place in the memory of effects, for each group of samples. Returns the size of that memory in bytes. */
 static gsize
 find_places (GstCudaConvolveRegions *regions)
 {
@@ -180,7 +180,10 @@ run_once (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs
 
 /* --- frames with the boxes of the frame before --- */
 
-/* Adds where a plane is now. FALSE where its pixels cannot be told from those of another plane that moved otherwise. */
+/*
+ * Adds where a plane is now. FALSE where the plane overlaps another one that moved by another distance, and where samples of two
+ * bytes would be aligned otherwise.
+ */
 static gboolean
 add_move (ConvolveMove *moves, guint *n, gconstpointer from, gconstpointer to, gsize bytes)
 {
@@ -219,7 +222,7 @@ find_moves (const GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePai
   return TRUE;
 }
 
-/* Whether a frame can be done by the work that the batch holds. Noise and alpha are others in each frame. */
+/* Whether a frame can be done by the work that the batch holds. Noise and alpha differ from frame to frame. */
 static gboolean
 can_run_again (const GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs, ConvolveMove *moves,
     guint *n)
@@ -241,7 +244,7 @@ keep (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs, Co
   memcpy (regions->kept.pairs, pairs, sizeof (regions->kept.pairs));
 }
 
-/* All iterations: the second one and those that follow are done in place. A frame as the one before it needs no new work. */
+/* All iterations: the second one and those that follow are done in place. A frame with the boxes of the frame before needs no new work. */
 static ConvolveStatus
 run_pairs (GstCudaConvolveRegions *regions, GstCudaConvolvePlanePair *pairs, ConvolveError *error)
 {
