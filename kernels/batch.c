@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Collects the work on parts of a frame. cpu/batch.c does it on the host. */
+/* Collects the work on parts of a frame. cpu/regions/batch.c does it on the host. */
 #include <stdlib.h>
 #include <string.h>
 

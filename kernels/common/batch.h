@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The work that a batch has collected. batch.c collects it; cpu/batch.c does it on the host, and cuda/regions/batch.cu on a
+ * The work that a batch has collected. batch.c collects it; cpu/regions/batch.c does it on the host, and cuda/regions/batch.cu on a
  * device.
  */
 #ifndef CONVOLVE_COMMON_BATCH_H

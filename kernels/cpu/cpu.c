@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cpu/cpu.h"
 
-#include "cpu/paths.h"
-#include "cpu/pool.h"
+#include "cpu/paths/paths.h"
+#include "cpu/threads/pool.h"
 
 /* One call of convolve_run(). Jobs are numbered down each strip, one strip after the other. */
 typedef struct

@@ -2,12 +2,12 @@
 /*
  * The variant cpu: threads and vector instructions on the host.
  *
- * When a plan is made, cpu/prepare.c chooses a path: the cheapest way to compute the plan's arithmetic, or, where that
+ * When a plan is made, cpu/paths/prepare.c chooses a path: the cheapest way to compute the plan's arithmetic, or, where that
  * is FREE, the cheapest one whose error, bounded from the taps, keeps the promise of convolve.h. A second path may be
- * prepared for large regions. For each plane, cpu/cut.c chooses one of the two and cuts the region into jobs, which the
+ * prepared for large regions. For each plane, cpu/paths/cut.c chooses one of the two and cuts the region into jobs, which the
  * threads of a pool take. A job keeps the rows under the mask in a ring, converted and with the boundary applied, and
- * the path moves down the job row by row. Each path is a row of cpu/paths.h, in a file cpu/path_*.c. The loops over a
- * row of elements are in cpu/level_tmpl.c, compiled once for each instruction set.
+ * the path moves down the job row by row. Each path is a row of cpu/paths/paths.h, in a file cpu/path_*.c. The loops over a
+ * row of elements are in cpu/loops/level_tmpl.c, compiled once for each instruction set.
  *
  * Words
  *
@@ -24,13 +24,13 @@
  *   few floats      a sum of few taps in float, of a mask or of a column or row, whose loop is unrolled
  *   set             taps of a mask that combines several of them; a part is a set as a plan of its own
  *   couple          two sets whose 16-bit sums are made together
- *   path            one way to convolve: ConvolveCpuPath, and ConvolveCpuPathRow of cpu/paths.h
- *   level           the loops for one instruction set: cpu/level.h
+ *   path            one way to convolve: ConvolveCpuPath, and ConvolveCpuPathRow of cpu/paths/paths.h
+ *   level           the loops for one instruction set: cpu/loops/level.h
  *   lane            the place of one element in a vector register
- *   strip, band     columns and rows of the region; a job is where a strip and a band cross: cpu/cut.h
- *   job             a rectangle of outputs that one thread convolves: cpu/job.h
+ *   strip, band     columns and rows of the region; a job is where a strip and a band cross: cpu/paths/cut.h
+ *   job             a rectangle of outputs that one thread convolves: cpu/paths/job.h
  *   batch           rows of outputs whose column sums are made together
- *   square          a square of samples that one Fourier transform takes: cpu/fft.h
+ *   square          a square of samples that one Fourier transform takes: cpu/paths/fft.h
  *   tail            what turns a sum into a sample: scale, offset, rounding, clamping (common/tail.h)
  *
  * Pairs
@@ -53,8 +53,8 @@
 #define CONVOLVE_CPU_CPU_H
 
 #include "convolve_pool.h"
-#include "cpu/cut.h"
-#include "cpu/prepared.h"
+#include "cpu/paths/cut.h"
+#include "cpu/paths/prepared.h"
 
 /* Bytes of memory that each thread needs. */
 size_t convolve_cpu_memory (const ConvolvePlan *plan, const ConvolvePlane *plane, const ConvolveCpuCut *cut);

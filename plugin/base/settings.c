@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kept_file.h"
+#include "files/kept_file.h"
 #include "report/debug.h"
 
 struct _GstCudaConvolveSettings

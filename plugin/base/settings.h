@@ -9,7 +9,7 @@
 
 #include <gst/gst.h>
 
-#include "properties.h"
+#include "properties/properties.h"
 
 G_BEGIN_DECLS
 

@@ -12,7 +12,7 @@
 
 #include "convolve_device.h"
 #include "cuda/cudastream.h"
-#include "properties.h"
+#include "properties/properties.h"
 
 G_BEGIN_DECLS
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "frame/windows.h"
 
-#include "enums.h"
+#include "properties/enums.h"
 
 /* a / b, rounded up; 0 where a is negative. */
 static gint

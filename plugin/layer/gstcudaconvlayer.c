@@ -24,7 +24,7 @@
 
 #include "base/engine.h"
 #include "base/negotiation.h"
-#include "enums.h"
+#include "properties/enums.h"
 #include "frame/metas.h"
 #include "frame/windows.h"
 #include "layer/layercaps.h"

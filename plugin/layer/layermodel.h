@@ -8,8 +8,8 @@
 
 #include <gst/video/video.h>
 
-#include "layer_settings.h"
-#include "weights.h"
+#include "settings/layer_settings.h"
+#include "files/weights.h"
 
 G_BEGIN_DECLS
 

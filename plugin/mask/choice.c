@@ -2,7 +2,7 @@
 #include "mask/choice.h"
 
 #include "base/engine.h"
-#include "enums.h"
+#include "properties/enums.h"
 #include "plans/components.h"
 #include "plans/run.h"
 #include "report/debug.h"

@@ -30,8 +30,8 @@
 #include "base/engine.h"
 #include "base/waiting.h"
 #include "mask/choice.h"
-#include "presets.h"
-#include "props.h"
+#include "presets/presets.h"
+#include "masks/mask_text.h"
 #include "regions/analytics.h"
 #include "report/debug.h"
 

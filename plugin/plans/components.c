@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "plans/components.h"
 
-#include "enums.h"
+#include "properties/enums.h"
 
 /* The flag of a component of the format. */
 static guint

@@ -5,8 +5,8 @@
 
 #include "plans/color.h"
 #include "plans/components.h"
-#include "enums.h"
-#include "masks.h"
+#include "properties/enums.h"
+#include "masks/masks.h"
 
 /* Whether the mask shows edges without their sign: its values are 0 in flat areas, and never below. */
 static gboolean

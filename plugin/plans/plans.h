@@ -7,7 +7,7 @@
 #define GST_CUDA_CONVOLVE_PLANS_H
 
 #include "frame/windows.h"
-#include "properties.h"
+#include "properties/properties.h"
 #include "report/maskinfo.h"
 #include "stream/work.h"
 

@@ -4,7 +4,7 @@
 
 #include "regions/object.h"
 #include "regions/state.h"
-#include "enums.h"
+#include "properties/enums.h"
 
 /* The code values of the fill, one for each component; -1 for a component that is not filled. */
 static void

@@ -3,8 +3,8 @@
 
 #include "plans/color.h"
 #include "convolve_region.h"
-#include "enums.h"
-#include "props.h"
+#include "properties/enums.h"
+#include "masks/mask_text.h"
 
 /* --- blurs of strength classes --- */
 

@@ -5,7 +5,7 @@
 
 #include "regions/boxes.h"
 #include "regions/state.h"
-#include "token.h"
+#include "text/token.h"
 
 /* Counts the boxes of the property that do not touch the frame. *first is the number of the first of them, from 1. */
 static guint

@@ -2,7 +2,7 @@
 #include "regions/filling.h"
 
 #include "plans/color.h"
-#include "image_file.h"
+#include "files/image_file.h"
 
 #define WHOLE 65536 /* a pixel, in the units of ConvolveDrawing */
 

@@ -8,7 +8,7 @@
 
 #include "frame/layout.h"
 #include "convolve_region.h"
-#include "kept_file.h"
+#include "files/kept_file.h"
 
 G_BEGIN_DECLS
 

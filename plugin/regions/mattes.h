@@ -4,7 +4,7 @@
 #define GST_CUDA_CONVOLVE_MATTES_H
 
 #include "frame/layout.h"
-#include "image_file.h"
+#include "files/image_file.h"
 #include "convolve_region.h"
 
 G_BEGIN_DECLS

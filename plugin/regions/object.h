@@ -6,7 +6,7 @@
 #include <gst/video/video.h>
 #include <math.h>
 
-#include "region_settings.h"
+#include "boxes/region_settings.h"
 
 G_BEGIN_DECLS
 

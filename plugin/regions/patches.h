@@ -6,7 +6,7 @@
 #include <glib.h>
 
 #include "regions/picture.h"
-#include "region_settings.h"
+#include "boxes/region_settings.h"
 
 G_BEGIN_DECLS
 

@@ -5,7 +5,7 @@
 #include "regions/state.h"
 #include "regions/turns.h"
 #include "plans/color.h"
-#include "props.h"
+#include "masks/mask_text.h"
 
 /* --- mattes --- */
 

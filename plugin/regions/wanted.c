@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "token.h"
+#include "text/token.h"
 
 #define PATIENCE 50   /* frames, before the user is told that something does not come */
 #define MOST_LISTED 8 /* in a message */

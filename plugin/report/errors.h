@@ -9,7 +9,7 @@
 #include <gst/video/video.h>
 
 #include "convolve.h"
-#include "properties.h"
+#include "properties/properties.h"
 
 G_BEGIN_DECLS
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file.h"
-#include "json.h"
+#include "files/file.h"
+#include "properties/json.h"
 #include "report/debug.h"
 
 #define FORMAT 1      /* of the lines; a reader refuses others */

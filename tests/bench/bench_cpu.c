@@ -22,7 +22,7 @@
 #include "support/random.h"
 #include "bench/bench_cpu_paths.h"
 #include "convolve_pool.h"
-#include "cpu/levels.h"
+#include "cpu/loops/levels.h"
 
 enum
 {

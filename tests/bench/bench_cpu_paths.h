@@ -3,8 +3,8 @@
 #ifndef TESTS_BENCH_BENCH_CPU_PATHS_H
 #define TESTS_BENCH_BENCH_CPU_PATHS_H
 
-#include "cpu/cut.h"
-#include "cpu/paths.h"
+#include "cpu/paths/cut.h"
+#include "cpu/paths/paths.h"
 
 static inline const char *
 bench_cpu_path (const ConvolvePlan *plan, const ConvolvePlane *plane)

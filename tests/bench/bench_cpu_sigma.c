@@ -15,7 +15,7 @@
 #include "support/random.h"
 #include "bench/bench_cpu_paths.h"
 #include "convolve_pool.h"
-#include "props.h"
+#include "masks/mask_text.h"
 
 enum
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "bench/bench_usual.h"
 
-#include "props.h"
+#include "masks/mask_text.h"
 #include "support/random.h"
 
 static const BenchUsual usuals[] = {

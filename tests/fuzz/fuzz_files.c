@@ -9,14 +9,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "file.h"
+#include "files/file.h"
 #include "fuzz.h"
-#include "image_file.h"
-#include "inflate.h"
-#include "mask_file.h"
-#include "npy.h"
-#include "weights.h"
-#include "zip.h"
+#include "files/image_file.h"
+#include "files/inflate.h"
+#include "files/mask_file.h"
+#include "files/npy.h"
+#include "files/weights.h"
+#include "files/zip.h"
 
 static int file = -1;
 static gchar *location;

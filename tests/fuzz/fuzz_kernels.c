@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
-#include "cpu/levels.h"
+#include "cpu/loops/levels.h"
 #include "convolve_pool.h"
 #include "fuzz.h"
 #include "kernels/check_cpu.h"

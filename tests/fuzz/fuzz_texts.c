@@ -11,16 +11,16 @@
 
 #include <gst/gst.h>
 
-#include "array.h"
+#include "text/array.h"
 #include "convolve_layer.h"
-#include "enums.h"
+#include "properties/enums.h"
 #include "fuzz.h"
-#include "grid.h"
-#include "presets.h"
-#include "token.h"
-#include "properties.h"
-#include "property_rows.h"
-#include "props.h"
+#include "text/grid.h"
+#include "presets/presets.h"
+#include "text/token.h"
+#include "properties/properties.h"
+#include "properties/property_rows.h"
+#include "masks/mask_text.h"
 
 #define MOST_TAPS 400   /* of a mask that is printed and read again, and of which a plan is made */
 #define MOST_ERROR 4000 /* characters of an error; the list of presets is the longest part */

@@ -9,7 +9,7 @@
 #include "kernels/check_run.h"
 #include "convolve_pool.h"
 #include "cpu/cpu.h"
-#include "cpu/levels.h"
+#include "cpu/loops/levels.h"
 
 static const int threads[] = { 1, 2, 3, 8 };
 

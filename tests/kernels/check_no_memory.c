@@ -17,14 +17,14 @@
 #include "convolve_layer.h"
 #include "convolve_pool.h"
 #include "convolve_region.h"
-#include "inflate.h"
-#include "props.h"
+#include "files/inflate.h"
+#include "masks/mask_text.h"
 #include "support/file.h"
 #include "support/no_memory.h"
 #include "support/numpy.h"
 #include "support/random.h"
 #include "support/run.h"
-#include "weights.h"
+#include "files/weights.h"
 
 #define WIDTH 75
 #define HEIGHT 50

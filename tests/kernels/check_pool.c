@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "cpu/pool.h"
+#include "cpu/threads/pool.h"
 
 typedef struct
 {

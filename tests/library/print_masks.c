@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "props.h"
+#include "masks/mask_text.h"
 
 int
 main (void)

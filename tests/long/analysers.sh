@@ -16,7 +16,7 @@ top=$(pwd)
 . "$top/tests/rows/style.sh"
 suite=${SUITE:-trixie}
 [ $# -gt 0 ] || set -- gcc clang
-planted="kernels/plan.c props/grid.c plugin/regions/regions.c"
+planted="kernels/plan.c props/text/grid.c plugin/regions/regions.c"
 
 roots_needed
 # shellcheck disable=SC2086 # a list of words

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "props/check_props.h"
-#include "token.h"
+#include "text/token.h"
 #include "support/run.h"
 
 GST_START_TEST (preset_texts)

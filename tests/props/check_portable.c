@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The functions of props/portable.c beside those of the C library, and bits that are the same on every machine. */
+/* The functions of props/presets/portable.c beside those of the C library, and bits that are the same on every machine. */
 #include <math.h>
 
-#include "portable.h"
+#include "presets/portable.h"
 #include "props/check_props.h"
 #include "support/random.h"
 

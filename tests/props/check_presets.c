@@ -178,7 +178,7 @@ GST_START_TEST (one_size)
 GST_END_TEST;
 
 #define DISK_1 \
-  0x1.921fb54442d17p-1 /* pi / 4, and one unit of the last place less, from the arcsine of props/portable.c */
+  0x1.921fb54442d17p-1 /* pi / 4, and one unit of the last place less, from the arcsine of props/presets/portable.c */
 
 /* Masks worked out by hand: the text of mask, mask-width and mask-height, and the mask that comes of them. */
 static const struct

@@ -5,11 +5,11 @@
 
 #include "props/check_props.h"
 #include "support/names.h"
-#include "array.h"
-#include "enums.h"
-#include "mask_file.h"
-#include "token.h"
-#include "properties.h"
+#include "text/array.h"
+#include "properties/enums.h"
+#include "files/mask_file.h"
+#include "text/token.h"
+#include "properties/properties.h"
 
 /* --- an element with the properties of a table --- */
 

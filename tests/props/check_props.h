@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "presets.h"
-#include "props.h"
+#include "presets/presets.h"
+#include "masks/mask_text.h"
 
 static inline ConvolveSettings
 settings_of (const gchar *mask, guint width, guint height)

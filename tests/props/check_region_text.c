@@ -6,9 +6,9 @@
 #include "props/check_props.h"
 #include "support/random.h"
 #include "support/run.h"
-#include "image_file.h"
-#include "region_boxes.h"
-#include "properties.h"
+#include "files/image_file.h"
+#include "boxes/region_boxes.h"
+#include "properties/properties.h"
 
 /* The boxes of a text as numbers, or the message. */
 static gchar *

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "array.h"
-#include "mask_file.h"
+#include "text/array.h"
+#include "files/mask_file.h"
 #include "props/check_adjust.h"
 #include "props/check_props.h"
 #include "support/file.h"

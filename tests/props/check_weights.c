@@ -16,9 +16,9 @@
 #include "support/file.h"
 #include "support/numpy.h"
 #include "support/run.h"
-#include "inflate.h"
-#include "weights.h"
-#include "zip.h"
+#include "files/inflate.h"
+#include "files/weights.h"
+#include "files/zip.h"
 
 static gchar *folder; /* for files; removed at the end */
 

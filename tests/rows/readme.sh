@@ -64,7 +64,7 @@ readme_python () {
 }
 
 readme_rows () {
-  check "README: includes run down the rooms" python3 tests/rooms.py plugin kernels
+  check "README: includes run down the rooms" python3 tests/rooms.py plugin props kernels
   check "README: names, words, tables and links" python3 tests/readme.py "$top/build/plugin"
   check "README: lines for regions hide the face" readme_hides
   check "README: the line with facedetect hides the face" readme_detects

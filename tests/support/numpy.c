@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "inflate.h"
+#include "files/inflate.h"
 
 void
 numpy_put16 (GByteArray *bytes, guint value)

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "convolve_region.h"
-#include "props.h"
+#include "masks/mask_text.h"
 
 gchar *
 cover_properties (const Setting *setting, ConvolveRect box)

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/pool.h"
+#include "cpu/threads/pool.h"
 #include "layer/cpu/cpu.h"
 
 #define BLOCK 32 /* outputs in a row that are summed together */

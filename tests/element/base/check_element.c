@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "element/base/check_element.h"
-#include "presets.h"
+#include "presets/presets.h"
 
 guint32 seed;
 

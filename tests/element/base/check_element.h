@@ -7,7 +7,7 @@
 
 #include "support/element.h"
 #include "support/names.h"
-#include "props.h"
+#include "masks/mask_text.h"
 
 extern guint32 seed; /* of this run's pictures */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "support/frame.h"
-#include "props.h"
+#include "masks/mask_text.h"
 
 static GstElement *pipeline; /* the pipeline of the test that runs */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "element/frame/check_windows.h"
-#include "props.h"
+#include "masks/mask_text.h"
 
 /* The values of the property, for all formats; a format without a component leaves the component out. */
 static const gchar *const yuv_names[] = { "y", "u", "v", "a" }, *const rgb_names[] = { "r", "g", "b", "a" };

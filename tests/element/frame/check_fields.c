@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "element/frame/check_windows.h"
-#include "props.h"
+#include "masks/mask_text.h"
 
 static Part
 field_of (const GstVideoInfo *info, gint field)

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "common/internal.h"
-#include "cpu/levels.h"
+#include "cpu/loops/levels.h"
 #include "element/mask/golden_clip.h"
-#include "presets.h"
-#include "props.h"
+#include "presets/presets.h"
+#include "masks/mask_text.h"
 #include "support/cases.h"
 #include "support/names.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "element/mask/check_masks.h"
-#include "props.h"
+#include "masks/mask_text.h"
 #include "support/file.h"
 #include "support/names.h"
 #include "support/numpy.h"

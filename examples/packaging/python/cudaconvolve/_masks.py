@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Masks: presets by the names and formulas of the element's property `mask`, and weights of the caller's.
 
-A preset has the taps of props/presets.c to the last bit. So the functions below use the same series instead of those of the
+A preset has the taps of props/presets/presets.c to the last bit. So the functions below use the same series instead of those of the
 C library, and add in the same order.
 """
 import array

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sums in floating point. The order of additions does not depend on the number of lanes. */
+#ifndef CONVOLVE_CPU_FLOATS_TMPL_H
+#define CONVOLVE_CPU_FLOATS_TMPL_H
+
+#include "cpu/loops/vectors_tmpl.h"
+
+static void
+values_to_floats (const uint16_t *restrict values, int count, int middle, float *restrict row)
+{
+  for (int i = 0; i < count; i++)
+    row[i] = (float) (values[i] - middle);
+}
+
+static void
+words_to_floats (const uint8_t *restrict words, int count, int middle, float *restrict row)
+{
+  const Word *from = (const Word *) words;
+
+  for (int i = 0; i < count; i++)
+    row[i] = (float) (from[i] - middle);
+}
+
+/* Adds the sums of a block to the totals, and begins the next block. */
+static inline void
+end_block (Floats part[VECTORS], Floats total[VECTORS])
+{
+  for (int v = 0; v < VECTORS; v++) {
+    total[v] += part[v];
+    part[v] = (Floats){ 0 };
+  }
+}
+
+static void
+sum_floats (const float *taps, int width, int height, int samples, int block, const float *const *rows, int first,
+    int count, float *sums)
+{
+  for (int x = first; x < first + count; x += CHUNK) {
+    Floats total[VECTORS] = { 0 }, part[VECTORS] = { 0 };
+    const float *tap = taps;
+    int left = block;
+
+    for (int j = 0; j < height; j++) {
+      const float *at = rows[j] + x;
+
+      for (int i = 0; i < width;) {
+        int end = width - i < left ? width : i + left;
+
+        left -= end - i;
+        for (; i < end; i++, at += samples, tap++)
+          for (int v = 0; v < VECTORS; v++)
+            part[v] += *tap * *(const FloatsAt *) (at + v * LANES);
+        if (left == 0) {
+          end_block (part, total);
+          left = block;
+        }
+      }
+    }
+    end_block (part, total);
+    for (int v = 0; v < VECTORS; v++)
+      *(FloatsAt *) (sums + x + v * LANES) = total[v];
+  }
+}
+
+/* --- few taps --- */
+
+/* The sum of up to CONVOLVE_FEW_FLOATS products, in the order of sum_floats (). Calls with constants are unrolled. */
+static inline __attribute__ ((always_inline)) Floats
+sum_few (const float *taps, int n, int block, const float *const *at, int x)
+{
+  Floats total = { 0 };
+
+  for (int first = 0; first < n; first += block) {
+    Floats part = taps[first] * *(const FloatsAt *) (at[first] + x);
+
+    for (int i = first + 1; i < n && i < first + block; i++)
+      part += taps[i] * *(const FloatsAt *) (at[i] + x);
+    total = first == 0 ? part : total + part;
+  }
+  return total;
+}
+
+static inline __attribute__ ((always_inline)) void
+do_sum_few_floats (const float *taps, int n, int block, const float *const *at, int count, float *restrict sums)
+{
+  for (int x = 0; x < count; x += LANES)
+    *(FloatsAt *) (sums + x) = sum_few (taps, n, block, at, x);
+}
+
+/* Calls LOOP with n and the block of block_of () in cpu/paths/path_floats.c for so many taps, as constants. */
+#define WITH_FEW(n, LOOP) \
+  switch (n) { \
+    case 3: \
+      LOOP (3, 2); \
+      break; \
+    case 5: \
+      LOOP (5, 3); \
+      break; \
+    case 7: \
+      LOOP (7, 3); \
+      break; \
+    case 9: \
+      LOOP (9, 3); \
+      break; \
+    case 11: \
+      LOOP (11, 4); \
+      break; \
+    case 13: \
+      LOOP (13, 4); \
+      break; \
+    default: \
+      LOOP (15, 4); \
+      break; \
+  }
+
+static void
+sum_few_floats (const float *taps, int n, const float *const *at, int count, float *sums)
+{
+#define SUM(N, BLOCK) do_sum_few_floats (taps, N, BLOCK, at, count, sums)
+  WITH_FEW (n, SUM)
+#undef SUM
+}
+
+/* Writes two registers of values, truncated and clamped to 0 .. maximum. 32 bits with a sign hold them. */
+static inline __attribute__ ((always_inline)) void
+store_truncated (Floats low, Floats high, int maximum, uint16_t *to)
+{
+#if defined(__AVX512BW__)
+  __m512i words = _mm512_packus_epi32 (_mm512_cvttps_epi32 ((__m512) low), _mm512_cvttps_epi32 ((__m512) high));
+
+  words = _mm512_min_epu16 (words, _mm512_set1_epi16 ((int16_t) maximum));
+  _mm512_storeu_si512 (to, _mm512_permutexvar_epi64 (_mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7), words));
+#elif defined(__AVX2__)
+  __m256i words = _mm256_packus_epi32 (_mm256_cvttps_epi32 ((__m256) low), _mm256_cvttps_epi32 ((__m256) high));
+
+  words = _mm256_min_epu16 (words, _mm256_set1_epi16 ((int16_t) maximum));
+  _mm256_storeu_si256 ((__m256i *) to, _mm256_permute4x64_epi64 (words, 0xd8));
+#elif defined(ARM64)
+  uint16x4_t first = vqmovun_s32 (vcvtq_s32_f32 ((float32x4_t) low));
+  uint16x8_t words = vqmovun_high_s32 (first, vcvtq_s32_f32 ((float32x4_t) high));
+
+  vst1q_u16 (to, vminq_u16 (words, vdupq_n_u16 ((uint16_t) maximum)));
+#else
+  for (int i = 0; i < 2 * LANES; i++) {
+    float value = i < LANES ? low[i] : high[i - LANES];
+
+    /* The last register reaches beyond the row, where there may be NaN. A NaN is not above 0, and gives 0. */
+    to[i] = (uint16_t) (value > 0 ? value < (float) maximum ? value : (float) maximum : 0);
+  }
+#endif
+}
+
+static inline __attribute__ ((always_inline)) void
+do_values_of_few_floats (const float *taps, int n, int block, const float *const *at, int count, float scale,
+    float offset, int maximum, uint16_t *restrict values)
+{
+  const float *from[CONVOLVE_FEW_FLOATS]; /* compilers cannot know that values are written elsewhere than to at */
+
+  for (int i = 0; i < n; i++)
+    from[i] = at[i];
+  for (int x = 0; x < count; x += 2 * LANES)
+    store_truncated (sum_few (taps, n, block, from, x) * scale + offset,
+        sum_few (taps, n, block, from, x + LANES) * scale + offset, maximum, values + x);
+}
+
+static void
+values_of_few_floats (const float *taps, int n, const float *const *at, int count, float scale, float offset,
+    int maximum, uint16_t *values)
+{
+#define VALUES(N, BLOCK) do_values_of_few_floats (taps, N, BLOCK, at, count, scale, offset, maximum, values)
+  WITH_FEW (n, VALUES)
+#undef VALUES
+}
+
+static void
+sum_floats_in_double (const double *taps, int width, int height, int samples, const float *const *rows, int first,
+    int count, double *sums)
+{
+  for (int x = first; x < first + count; x += CHUNK / 2) {
+    Doubles total[VECTORS] = { 0 };
+
+    for (int j = 0; j < height; j++) {
+      const float *at = rows[j] + x;
+      const double *tap = taps + (size_t) j * width;
+
+      for (int i = 0; i < width; i++, at += samples)
+        for (int v = 0; v < VECTORS; v++)
+          total[v] += tap[i] * __builtin_convertvector(*(const HalfAt *) (at + v * LANES / 2), Doubles);
+    }
+    for (int v = 0; v < VECTORS; v++)
+      *(DoublesAt *) (sums + x + v * LANES / 2) = total[v];
+  }
+}
+
+static void
+sum_doubles (const double *taps, int width, int height, int samples, const double *const *rows, int count, double *sums)
+{
+  for (int x = 0; x < count; x += CHUNK / 2) {
+    Doubles total[VECTORS] = { 0 };
+
+    for (int j = 0; j < height; j++) {
+      const double *at = rows[j] + x, *tap = taps + (size_t) j * width;
+
+      for (int i = 0; i < width; i++, at += samples)
+        for (int v = 0; v < VECTORS; v++)
+          total[v] += tap[i] * *(const DoublesAt *) (at + v * LANES / 2);
+    }
+    for (int v = 0; v < VECTORS; v++)
+      *(DoublesAt *) (sums + x + v * LANES / 2) = total[v];
+  }
+}
+
+#endif

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sums in floating point, of the mask or of its factors: how many roundings each product goes through, the end, and one
+ * order of additions for each output, whose roundings are counted here.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cpu/paths/paths.h"
+#include "cpu/paths/rows.h"
+
+#define COST_FLOATS 12.0 /* of values becoming floats */
+#define COST_FLOAT_TAP 2.0
+#define COST_DOUBLE_TAP 4.3
+
+/* Columns of a batch that are summed at a time, so that the rows under the mask stay in the L1 cache. */
+#define BATCH_COLUMNS 128
+
+/* Loads row y into the ring of n rows. */
+static void
+load_floats (const ConvolveCpuJob *job, int y, int n)
+{
+  convolve_cpu_load_floats (job, y, convolve_cpu_turn (job->floats, n));
+}
+
+/* Writes row y from few rows of elements, each with one row of `width` taps. */
+static void
+finish_few (const ConvolveCpuJob *job, const float *taps, int width, const float *const *rows, int n_rows, int y)
+{
+  const ConvolveTail *tail = &job->cpu->tail;
+  const float *at[CONVOLVE_FEW_FLOATS];
+
+  for (int k = 0; k < width * n_rows; k++)
+    at[k] = rows[k / width] + k % width * job->samples;
+  job->level->values_of_few_floats (taps, width * n_rows, at, job->count, tail->scale_f, tail->offset_f[0],
+      (int) tail->maximum, job->results[0]);
+  convolve_cpu_store_row (job, y, job->results[0]);
+}
+
+/* Writes row y from the rows of the ring. */
+static void
+sum_row (const ConvolveCpuJob *job, int y)
+{
+  const ConvolveTaps *taps = &job->plan->taps;
+  const float *const *rows = (const float *const *) job->floats;
+
+  if (job->cpu->few) {
+    finish_few (job, taps->taps, taps->width, rows, taps->height, y);
+  } else if (job->cpu->path == CONVOLVE_CPU_FLOAT) {
+    job->level->sum_floats (taps->taps, taps->width, taps->height, job->samples, job->cpu->block, rows, 0, job->count,
+        job->float_sums);
+    convolve_cpu_store_sums (job, y, CONVOLVE_CPU_FLOATS, job->float_sums);
+  } else {
+    job->level->sum_floats_in_double (taps->double_taps, taps->width, taps->height, job->samples, rows, 0, job->count,
+        job->double_sums);
+    convolve_cpu_store_sums (job, y, CONVOLVE_CPU_DOUBLES, job->double_sums);
+  }
+}
+
+static void
+walk_floats (const ConvolveCpuJob *job)
+{
+  int h = job->plan->taps.height, top = job->y - h / 2;
+
+  for (int i = 1 - h; i < job->height; i++) {
+    load_floats (job, top + i + h - 1, h);
+    if (i >= 0)
+      sum_row (job, job->y + i);
+  }
+}
+
+/* The column sums of each product, for n rows of outputs. Output row i is made from rows[i] and the rows below. */
+static void
+sum_batch (const ConvolveCpuJob *job, const float *const *rows, int n)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  int h = job->plan->taps.height;
+
+  for (int x = 0; x < job->input_count; x += BATCH_COLUMNS) {
+    int count = job->input_count - x < BATCH_COLUMNS ? job->input_count - x : BATCH_COLUMNS;
+
+    for (int i = 0; i < n; i++)
+      for (int r = 0; r < cpu->rank; r++) {
+        if (cpu->path == CONVOLVE_CPU_FLOAT_FACTORS)
+          job->level->sum_floats (cpu->float_columns + r * h, 1, h, job->samples, cpu->column_block, rows + i, x, count,
+              job->factors.float_columns[i * cpu->rank + r]);
+        else
+          job->level->sum_floats_in_double (cpu->double_columns + r * h, 1, h, job->samples, rows + i, x, count,
+              job->factors.double_columns[i * cpu->rank + r]);
+      }
+  }
+}
+
+/* Writes row y from the column sums of row i of the batch. */
+static void
+finish_batch (const ConvolveCpuJob *job, int i, int y)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  int w = job->plan->taps.width;
+
+  if (cpu->path == CONVOLVE_CPU_FLOAT_FACTORS) {
+    job->level->sum_floats (cpu->float_rows, w, cpu->rank, job->samples, cpu->block,
+        (const float *const *) job->factors.float_columns + i * cpu->rank, 0, job->count, job->float_sums);
+    convolve_cpu_store_sums (job, y, CONVOLVE_CPU_FLOATS, job->float_sums);
+  } else {
+    job->level->sum_doubles (cpu->double_rows, w, cpu->rank, job->samples,
+        (const double *const *) job->factors.double_columns + i * cpu->rank, job->count, job->double_sums);
+    convolve_cpu_store_sums (job, y, CONVOLVE_CPU_DOUBLES, job->double_sums);
+  }
+}
+
+/* The rows under the mask, the column sums and the values of one row of outputs stay in the L1 cache. */
+static void
+walk_few (const ConvolveCpuJob *job)
+{
+  const ConvolveCpu *cpu = job->cpu;
+  int w = job->plan->taps.width, h = job->plan->taps.height, top = job->y - h / 2;
+
+  for (int i = 1 - h; i < job->height; i++) {
+    load_floats (job, top + i + h - 1, h);
+    if (i < 0)
+      continue;
+    job->level->sum_few_floats (cpu->float_columns, h, (const float *const *) job->floats, job->input_count,
+        job->factors.float_columns[0]);
+    finish_few (job, cpu->float_rows, w, (const float *const *) job->factors.float_columns, 1, job->y + i);
+  }
+}
+
+static void
+walk_factors (const ConvolveCpuJob *job)
+{
+  int h = job->plan->taps.height, ring = h + job->batch - 1, loaded = job->y - h / 2;
+
+  if (job->cpu->few) {
+    walk_few (job);
+    return;
+  }
+  for (int y = job->y; y < job->y + job->height; y += job->batch) {
+    int left = job->y + job->height - y, n = left < job->batch ? left : job->batch;
+    int end = y - h / 2 + h + n - 1; /* behind the last row under the batch */
+
+    for (; loaded < end; loaded++)
+      load_floats (job, loaded, ring);
+    sum_batch (job, (const float *const *) job->floats + ring - (h + n - 1), n);
+    for (int i = 0; i < n; i++)
+      finish_batch (job, i, y + i);
+  }
+}
+
+/* --- errors --- */
+
+/* Bounds the error after n roundings in a row, relative to the sum of the magnitudes (Higham 2002, lemma 3.1). */
+static double
+growth (double n, double unit)
+{
+  return n * unit / (1 - n * unit);
+}
+
+/* Products of a block. With as many blocks as products in a block, the sum has the fewest roundings in a row. */
+static int
+block_of (int count)
+{
+  return (int) ceil (sqrt (count));
+}
+
+/*
+ * The most roundings that a product goes through: its own, block - 1 in the sum of its block, and those in the sum of
+ * the blocks. Additions to 0 do not round.
+ */
+static double
+roundings (int count, int block)
+{
+  return block + (count - 1) / block;
+}
+
+/*
+ * Centred values times float taps, added in float. The sums of an exact plan are exact in any order. Underflow is below
+ * 1e-30 of all that is counted here.
+ */
+static bool
+floats_fit (const ConvolveCpuAnalysis *a)
+{
+  int count = a->width * a->height;
+  double gain = 0, missed = 0;
+
+  if (a->plan->integers)
+    return a->plan->exact;
+  for (int i = 0; i < count; i++) {
+    gain += fabs (a->plan->taps.taps[i]);
+    missed += fabs (a->plan->taps.taps[i] - a->taps[i]);
+  }
+  return (missed + gain * growth (roundings (count, block_of (count)), CONVOLVE_FLOAT_UNIT)) * a->middle <= a->budget;
+}
+
+/*
+ * The errors of the column sums pass through the row sums, which add errors of their own. The last term bounds the
+ * rounding of `tap`, which is computed here in double.
+ */
+static bool
+float_factors_fit (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors)
+{
+  double rows = growth (roundings (factors->rank * a->width, block_of (factors->rank * a->width)), CONVOLVE_FLOAT_UNIT);
+  double columns = growth (roundings (a->height, block_of (a->height)), CONVOLVE_FLOAT_UNIT), gain = 0, missed = 0;
+
+  for (int j = 0; j < a->height; j++)
+    for (int i = 0; i < a->width; i++) {
+      double tap = 0;
+
+      for (int r = 0; r < factors->rank; r++) {
+        double product = (double) (float) factors->column[r][j] * (float) factors->row[r][i];
+
+        tap += product;
+        gain += fabs (product);
+      }
+      missed += fabs (tap - a->taps[j * a->width + i]);
+    }
+  return (missed + gain * (rows + columns + rows * columns + 8 * CONVOLVE_DOUBLE_UNIT)) * a->middle <= a->budget;
+}
+
+/* The values are not less the middle, and so up to 2 * middle. Sums of integers are exact. */
+static bool
+double_factors_fit (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors)
+{
+  double gain = 0, n = a->height + factors->rank * a->width;
+
+  if (a->plan->integers)
+    return true;
+  for (int r = 0; r < factors->rank; r++)
+    gain += convolve_sum_of_magnitudes (factors->column[r], a->height)
+        * convolve_sum_of_magnitudes (factors->row[r], a->width);
+  return (factors->missed + gain * growth (n + 8, CONVOLVE_DOUBLE_UNIT)) * 2 * a->middle <= a->budget;
+}
+
+/* --- costs --- */
+
+double
+convolve_cpu_floats_cost (const ConvolveCpuAnalysis *a)
+{
+  return COST_FLOATS + COST_FLOAT_TAP * a->width * a->height;
+}
+
+double
+convolve_cpu_doubles_cost (const ConvolveCpuAnalysis *a)
+{
+  return COST_FLOATS + COST_DOUBLE_TAP * a->width * a->height;
+}
+
+/* Sums in double are always precise enough, and of integers exact. */
+static double
+cost_of_double (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
+{
+  return convolve_cpu_doubles_cost (a) + CONVOLVE_COST_DOUBLE_TAIL;
+}
+
+static double
+cost_of_float (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
+{
+  return floats_fit (a) ? convolve_cpu_floats_cost (a) + convolve_cpu_tail_cost (a) : INFINITY;
+}
+
+static double
+cost_of_double_factors (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
+{
+  if (!w->factored || a->plan->exact || !double_factors_fit (a, &w->factors))
+    return INFINITY;
+  return COST_FLOATS + w->factors.rank * COST_DOUBLE_TAP * (a->width + a->height) + CONVOLVE_COST_DOUBLE_TAIL;
+}
+
+static double
+cost_of_float_factors (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
+{
+  const bool exact = a->plan->exact;
+
+  if (!w->factored || (!exact && (a->plan->integers || !float_factors_fit (a, &w->factors))))
+    return INFINITY;
+  return COST_FLOATS + w->factors.rank * COST_FLOAT_TAP * (a->width + a->height) + convolve_cpu_tail_cost (a);
+}
+
+/* --- what is derived --- */
+
+/* The tail for sums of signed values. An exact plan keeps its own tail, and its values are not less the middle. */
+static void
+set_float_end (const ConvolveCpuAnalysis *a)
+{
+  ConvolveTail *tail = &a->cpu->tail;
+
+  if (a->plan->exact) {
+    a->cpu->middle = 0;
+    return;
+  }
+  for (int i = 0; i < a->samples; i++) {
+    tail->offset[i] = convolve_cpu_offset (a, i);
+    tail->offset_f[i] = (float) tail->offset[i];
+  }
+}
+
+static bool
+are_few (int taps)
+{
+  return taps >= 3 && taps <= CONVOLVE_FEW_FLOATS && taps % 2 == 1;
+}
+
+/*
+ * Whether the tail is one that the loops for few taps have: results fit 32 bits before they are clamped, of sums up to
+ * twice the middle times the gain. Half of that leaves room for all roundings. One offset serves all samples of a
+ * pixel.
+ */
+static bool
+has_short_tail (const ConvolveCpuAnalysis *a, double gain)
+{
+  const ConvolveTail *tail = &a->cpu->tail;
+  double most = gain * 2 * a->middle * fabs (tail->scale);
+
+  if (tail->needs_double || a->combined)
+    return false;
+  for (int i = 1; i < a->samples; i++)
+    if (tail->offset_f[i] != tail->offset_f[0])
+      return false;
+  return most + fabs (tail->offset[0]) <= CONVOLVE_LARGEST_INT / 2;
+}
+
+void
+convolve_cpu_use_floats (const ConvolveCpuAnalysis *a)
+{
+  const int count = a->width * a->height;
+
+  a->cpu->path = CONVOLVE_CPU_FLOAT;
+  a->cpu->block = block_of (count);
+  set_float_end (a);
+  a->cpu->few = are_few (count) && has_short_tail (a, convolve_sum_of_magnitudes (a->taps, count));
+}
+
+static bool
+use_float_factors (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *workspace)
+{
+  const ConvolveFactors *factors = &workspace->factors;
+  int rank = factors->rank, w = a->width, h = a->height;
+  ConvolveCpu *cpu = a->cpu;
+
+  cpu->path = CONVOLVE_CPU_FLOAT_FACTORS;
+  cpu->rank = rank;
+  cpu->block = block_of (rank * w);
+  cpu->column_block = block_of (h);
+  cpu->float_columns = malloc (rank * (w + h) * sizeof (float));
+  if (!cpu->float_columns)
+    return false;
+  cpu->float_rows = cpu->float_columns + rank * h;
+  for (int i = 0; i < rank * h; i++)
+    cpu->float_columns[i] = (float) factors->column[i / h][i % h];
+  for (int i = 0; i < rank * w; i++)
+    cpu->float_rows[i] = (float) factors->row[i / w][i % w];
+  set_float_end (a);
+  cpu->few = rank == 1 && are_few (w) && are_few (h)
+      && has_short_tail (a,
+          convolve_sum_of_magnitudes (factors->column[0], h) * convolve_sum_of_magnitudes (factors->row[0], w));
+  return true;
+}
+
+/* The values are not less the middle, and the tail is the plan's, in double. */
+void
+convolve_cpu_use_doubles (const ConvolveCpuAnalysis *a)
+{
+  a->cpu->path = CONVOLVE_CPU_DOUBLE;
+  a->cpu->middle = 0;
+  a->cpu->tail.needs_double = true;
+}
+
+static bool
+use_double_factors (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *workspace)
+{
+  const ConvolveFactors *factors = &workspace->factors;
+  int rank = factors->rank, w = a->width, h = a->height;
+  ConvolveCpu *cpu = a->cpu;
+
+  convolve_cpu_use_doubles (a);
+  cpu->path = CONVOLVE_CPU_DOUBLE_FACTORS;
+  cpu->rank = rank;
+  cpu->double_columns = malloc (rank * (w + h) * sizeof (double));
+  if (!cpu->double_columns)
+    return false;
+  cpu->double_rows = cpu->double_columns + rank * h;
+  for (int i = 0; i < rank * h; i++)
+    cpu->double_columns[i] = factors->column[i / h][i % h];
+  for (int i = 0; i < rank * w; i++)
+    cpu->double_rows[i] = factors->row[i / w][i % w];
+  return true;
+}
+
+static bool
+use_float (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *w)
+{
+  convolve_cpu_use_floats (a);
+  return true;
+}
+
+static bool
+use_double (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *w)
+{
+  convolve_cpu_use_doubles (a);
+  return true;
+}
+
+/* --- memory --- */
+
+static void
+take_rows (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
+{
+  job->floats = convolve_cpu_take_rows (arena, job->plan->taps.height + job->batch - 1, length, sizeof (float));
+}
+
+static void
+take_float (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
+{
+  job->float_sums = convolve_cpu_take (arena, length, sizeof (float));
+  take_rows (job, arena, length);
+}
+
+static void
+take_double (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
+{
+  job->double_sums = convolve_cpu_take (arena, length, sizeof (double));
+  take_rows (job, arena, length);
+}
+
+static void
+take_float_factors (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
+{
+  job->factors.float_columns = convolve_cpu_take_rows (arena, job->cpu->rank * job->batch, length, sizeof (float));
+  take_float (job, arena, length);
+}
+
+static void
+take_double_factors (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
+{
+  job->factors.double_columns = convolve_cpu_take_rows (arena, job->cpu->rank * job->batch, length, sizeof (double));
+  take_double (job, arena, length);
+}
+
+/* --- row by row --- */
+
+const ConvolveCpuPathRow convolve_cpu_path_double = {
+  .name = "double",
+  .cost = cost_of_double,
+  .use = use_double,
+  .memory = take_double,
+  .walk = walk_floats,
+};
+
+const ConvolveCpuPathRow convolve_cpu_path_float = {
+  .name = "float",
+  .cost = cost_of_float,
+  .use = use_float,
+  .memory = take_float,
+  .walk = walk_floats,
+};
+
+const ConvolveCpuPathRow convolve_cpu_path_double_factors = {
+  .name = "double-factors",
+  .cost = cost_of_double_factors,
+  .use = use_double_factors,
+  .memory = take_double_factors,
+  .walk = walk_factors,
+};
+
+const ConvolveCpuPathRow convolve_cpu_path_float_factors = {
+  .name = "float-factors",
+  .cost = cost_of_float_factors,
+  .use = use_float_factors,
+  .memory = take_float_factors,
+  .walk = walk_factors,
+};
