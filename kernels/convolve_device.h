@@ -28,8 +28,10 @@ extern "C"
 
 #pragma GCC visibility push(default)
 
-#define CONVOLVE_MAX_FRAMES 4 /* frames that were begun and not waited for */
-#define CONVOLVE_MAX_STAGES 8 /* two for each plane of a frame */
+#define CONVOLVE_MAX_FRAMES 4  /* frames that were begun and not waited for */
+#define CONVOLVE_MAX_STAGES 8  /* two for each plane of a frame */
+#define CONVOLVE_FORM_STAGES 2 /* behind those, for inner pictures: see convolve_form.h */
+#define CONVOLVE_ALL_STAGES (CONVOLVE_MAX_STAGES + CONVOLVE_FORM_STAGES)
 
 /*
  * Whether the error is one after which all CUDA calls of the process fail until its end. Such errors belong to no call:
@@ -111,7 +113,7 @@ typedef struct
 ConvolveStatus convolve_device_begin (ConvolveDevice *device, int slot, ConvolveError *error);
 
 /*
- * Provides the buffers for plane number plane (0 .. CONVOLVE_MAX_STAGES - 1) of the frame: rows rows of row_bytes each.
+ * Provides the buffers for plane number plane (0 .. CONVOLVE_ALL_STAGES - 1) of the frame: rows rows of row_bytes each.
  * Their earlier contents are lost. Errors: INVALID, NO_DEVICE_MEMORY, DEVICE_FAILED.
  */
 ConvolveStatus convolve_device_stage (ConvolveDevice *device, int plane, size_t row_bytes, size_t rows,

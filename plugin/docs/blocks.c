@@ -295,6 +295,16 @@
  */
 
 /**
+ * GstCudaConvolve:light:
+ *
+ * Whether the mask takes samples as they are coded, or the light that they stand for, as lenses do: blurred edges
+ * between colours then stay bright. linear takes RGB and gray, and the transfer function from colorimetry in the caps,
+ * sRGB where that does not say.
+ *
+ * Since: 0.3
+ */
+
+/**
  * GstCudaConvolve:mask:
  *
  * Preset, with an argument where it takes one (motion:30), or weights: rows split by ';' or newline, values in a row
@@ -689,6 +699,14 @@
  * GstCudaConvolveFieldMode:
  *
  * The values of field-mode.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolveLight:
+ *
+ * The values of light.
  *
  * Since: 0.3
  */

@@ -5,7 +5,7 @@
 
 #include <gst/video/video.h>
 
-#include "convolve.h"
+#include "convolve_form.h"
 
 G_BEGIN_DECLS
 
@@ -33,8 +33,9 @@ typedef struct
 
 typedef struct
 {
-  GstVideoInfo info; /* of the frames */
-  gboolean cropped;  /* frames may have a GstVideoCropMeta: pixels outside the crop are copied */
+  GstVideoInfo info;         /* of the frames */
+  ConvolveTransfer transfer; /* of samples that stand for light; LINEAR where they are code values of the caps */
+  gboolean cropped;          /* frames may have a GstVideoCropMeta: pixels outside the crop are copied */
   guint n_groups, n_planes;
   GstCudaConvolveGroup groups[GST_VIDEO_MAX_COMPONENTS];
   GstCudaConvolvePlane planes[GST_VIDEO_MAX_PLANES];

@@ -280,22 +280,14 @@ run_in_slot (Job *job, guint strips, ConvolveError *error)
 }
 
 static ConvolveStatus
-run_on_device (GstCudaConvolveWork *work, guint slot, gboolean alone, GstCudaConvolveFrame *in,
-    GstCudaConvolveFrame *out, ConvolveError *error)
+run_on_device (GstCudaConvolveWork *work, gboolean alone, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
+    ConvolveError *error)
 {
   Job job = { .plan = (LayerWork *) work, .device = work->device, .in = in, .out = out };
   gsize bytes = MAX (gst_cuda_convolve_count_bytes (work->in.planes, work->in.n_planes),
       gst_cuda_convolve_count_bytes (work->out.planes, work->out.n_planes));
-  ConvolveStatus status = convolve_device_begin (work->device, slot, error);
 
-  if (status == CONVOLVE_OK)
-    status = run_in_slot (&job, ceil (gst_cuda_convolve_count_strips (bytes, in, out, alone)), error);
-  if (status == CONVOLVE_OK)
-    status = convolve_device_end (work->device, error);
-  /* The caller unmaps the frames after an error, and nothing may read or write them then. */
-  if (status != CONVOLVE_OK)
-    convolve_device_finish (work->device, NULL);
-  return status;
+  return run_in_slot (&job, ceil (gst_cuda_convolve_count_strips (bytes, in, out, alone)), error);
 }
 
 /* --- the work --- */

@@ -2,6 +2,7 @@
 #include "mask/choice.h"
 
 #include "base/engine.h"
+#include "inner/steps.h"
 #include "properties/enums.h"
 #include "plans/components.h"
 #include "plans/run.h"
@@ -10,6 +11,7 @@
 void
 gst_cuda_convolve_lose_plans (GstCudaConvolve *self)
 {
+  g_clear_pointer (&self->inner, gst_cuda_convolve_work_unref);
   g_clear_pointer (&self->regions, gst_cuda_convolve_work_unref);
   g_clear_pointer (&self->plans, gst_cuda_convolve_work_unref);
 }
@@ -55,7 +57,8 @@ choose_device (GstCudaConvolve *self, const ConvolveProperties *properties)
 }
 
 static GstCudaConvolvePlans *
-make_plans (GstCudaConvolve *self, const ConvolveProperties *properties, ConvolveError *error)
+make_plans (GstCudaConvolve *self, const ConvolveProperties *properties, const GstCudaConvolveLayout *layout,
+    ConvolveError *error)
 {
   if (has_regions (properties)
       && GST_VIDEO_INFO_INTERLACE_MODE (get_info (self)) == GST_VIDEO_INTERLACE_MODE_ALTERNATE) {
@@ -63,8 +66,7 @@ make_plans (GstCudaConvolve *self, const ConvolveProperties *properties, Convolv
       .text = "apply-to: each frame is one field (interlace-mode=alternate), and regions are parts of whole frames" };
     return NULL;
   }
-  return gst_cuda_convolve_plans_new (properties, gst_cuda_convolve_engine_get_in (self->base.engine),
-      choose_device (self, properties), error);
+  return gst_cuda_convolve_plans_new (properties, layout, choose_device (self, properties), error);
 }
 
 /* Whether the boxes in properties are others than the good ones, or there were none. */
@@ -97,27 +99,51 @@ new_boxes_touch (GstCudaConvolve *self, const ConvolveProperties *properties, Co
   return FALSE;
 }
 
-/* Plans, and the regions where only parts of the frames change. */
+/* Plans, the regions where only parts of the frames change, and the work of both in its inner form. */
 typedef struct
 {
   GstCudaConvolvePlans *plans;
   GstCudaConvolveRegions *regions;
+  GstCudaConvolveWork *inner;
 } Made;
 
-/* Makes both, or none. */
+static void
+unmake (Made *made)
+{
+  g_clear_pointer (&made->inner, gst_cuda_convolve_work_unref);
+  g_clear_pointer (&made->regions, gst_cuda_convolve_work_unref);
+  g_clear_pointer (&made->plans, gst_cuda_convolve_work_unref);
+}
+
+static gboolean
+make_regions (GstCudaConvolve *self, ConvolveProperties *properties, Made *made, ConvolveError *error)
+{
+  if (!has_regions (properties))
+    return TRUE;
+  made->regions = gst_cuda_convolve_regions_new (made->plans, &self->noise);
+  return new_boxes_touch (self, properties, error)
+      && gst_cuda_convolve_regions_set (made->regions, self->detections, properties, error);
+}
+
+/* Makes all, or none. */
 static Made
 make (GstCudaConvolve *self, ConvolveProperties *properties, ConvolveError *error)
 {
-  Made made = { .plans = make_plans (self, properties, error) };
+  const GstCudaConvolveLayout *layout = gst_cuda_convolve_engine_get_in (self->base.engine);
+  GstCudaConvolveSteps steps;
+  Made made = { 0 };
 
-  if (!made.plans || !has_regions (properties))
+  if (gst_cuda_convolve_steps_find (&steps, layout, properties, error) != CONVOLVE_OK)
     return made;
-  made.regions = gst_cuda_convolve_regions_new (made.plans, &self->noise);
-  if (!new_boxes_touch (self, properties, error)
-      || !gst_cuda_convolve_regions_set (made.regions, self->detections, properties, error)) {
-    g_clear_pointer (&made.regions, gst_cuda_convolve_work_unref);
-    g_clear_pointer (&made.plans, gst_cuda_convolve_work_unref);
-  }
+  made.plans = make_plans (self, properties, gst_cuda_convolve_steps_get_layout (&steps, layout), error);
+  if (!made.plans)
+    return made;
+  if (make_regions (self, properties, &made, error))
+    made.inner = gst_cuda_convolve_steps_wrap (&steps, layout,
+        made.regions ? GST_CUDA_CONVOLVE_WORK (made.regions) : GST_CUDA_CONVOLVE_WORK (made.plans),
+        made.regions != NULL, error);
+  if (!made.inner)
+    unmake (&made);
   return made;
 }
 
@@ -198,7 +224,7 @@ keep_good (GstCudaConvolve *self, ConvolveProperties *properties)
   g_clear_pointer (&self->good, convolve_properties_unref);
   self->good = properties;
   self->looked = FALSE;
-  return self->regions ? GST_CUDA_CONVOLVE_WORK (self->regions) : GST_CUDA_CONVOLVE_WORK (self->plans);
+  return self->inner;
 }
 
 /* The settings with the good regions and the good mask in the place of what is set, where told; to be unreferenced. */
@@ -248,6 +274,7 @@ replace_plans (GstCudaConvolve *self, ConvolveProperties *properties, ConvolveEr
   }
   self->plans = made.plans;
   self->regions = made.regions;
+  self->inner = made.inner;
   self->plans_fit = TRUE;
   warn_of_components (self, candidate->components);
   tell_plans (self, g_get_monotonic_time () - begin);

@@ -18,6 +18,7 @@ struct _GstCudaConvolve
 
   GstCudaConvolvePlans *plans;     /* or NULL */
   GstCudaConvolveRegions *regions; /* for the plans, where only parts of the frames change, or NULL */
+  GstCudaConvolveWork *inner;      /* the regions or the plans, in their inner form where they have one; or NULL */
   GstCudaConvolveDetections *detections;
   GstCudaConvolveNoise noise;
   gboolean left;            /* the frame that comes next to look() has waited */

@@ -37,6 +37,8 @@ gst_cuda_convolve_color_values (const GstCudaConvolveLayout *layout, const GstCu
       gboolean alpha = group->component[i] == GST_VIDEO_COMP_A;
       gdouble share = alpha ? (color >> 24) / 255.0 : component_of (&layout->info, group->component[i], rgb);
 
+      if (!alpha && layout->transfer != CONVOLVE_TRANSFER_LINEAR)
+        share = convolve_transfer_decode (layout->transfer, share);
       values[i] = CLAMP (floor (pixel->zero[i] + pixel->range[i] * share + 0.5), 0, (1 << pixel->depth) - 1);
     }
   }

@@ -269,33 +269,22 @@ run_block (const Plane *frame, ConvolveError *error)
 }
 
 static ConvolveStatus
-run_on_device (GstCudaConvolveWork *work, guint slot, gboolean alone, GstCudaConvolveFrame *in,
-    GstCudaConvolveFrame *out, ConvolveError *error)
+run_on_device (GstCudaConvolveWork *work, gboolean alone, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
+    ConvolveError *error)
 {
   GstCudaConvolvePlans *plans = (GstCudaConvolvePlans *) work;
   ConvolveDevice *device = GST_CUDA_CONVOLVE_WORK (plans)->device;
   const GstCudaConvolveLayout *layout = &plans->work.in;
   GstCudaConvolveWindows windows;
   Plane frame = { .plans = plans, .layout = layout, .windows = &windows, .device = device, .in = in, .out = out };
-  ConvolveStatus status;
 
   gst_cuda_convolve_windows_init (&windows, layout, plans->field_mode, in, out);
-  status = convolve_device_begin (device, slot, error);
-  if (status == CONVOLVE_OK) {
-    /* An iteration needs all rows of the one before. */
-    alone = alone && plans->iterations == 1;
-    if (!alone && plans->iterations == 1 && is_block (windows.planes, layout->n_planes, in)
-        && is_block (windows.planes, layout->n_planes, out))
-      status = run_block (&frame, error);
-    else
-      status = run_planes (&frame, alone, error);
-  }
-  if (status == CONVOLVE_OK)
-    status = convolve_device_end (device, error);
-  /* The caller unmaps the frames after an error, and nothing may read or write them then. */
-  if (status != CONVOLVE_OK)
-    convolve_device_finish (device, NULL);
-  return status;
+  /* An iteration needs all rows of the one before. */
+  alone = alone && plans->iterations == 1;
+  if (!alone && plans->iterations == 1 && is_block (windows.planes, layout->n_planes, in)
+      && is_block (windows.planes, layout->n_planes, out))
+    return run_block (&frame, error);
+  return run_planes (&frame, alone, error);
 }
 
 /* --- the work --- */

@@ -340,13 +340,13 @@ fetch_plane (GstCudaConvolveRegions *regions, guint number, const GstCudaConvolv
 }
 
 ConvolveStatus
-gst_cuda_convolve_regions_run_on_device (GstCudaConvolveWork *work, guint slot, gboolean alone,
-    GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error)
+gst_cuda_convolve_regions_run_on_device (GstCudaConvolveWork *work, gboolean alone, GstCudaConvolveFrame *in,
+    GstCudaConvolveFrame *out, ConvolveError *error)
 {
   GstCudaConvolveRegions *regions = (GstCudaConvolveRegions *) work;
   guint n_planes = work->in.n_planes;
   GstCudaConvolvePlanePair pairs[GST_VIDEO_MAX_PLANES] = { 0 };
-  ConvolveStatus status = convolve_device_begin (work->device, slot, error);
+  ConvolveStatus status = CONVOLVE_OK;
 
   init_windows (regions, in, out);
   for (guint i = 0; i < n_planes && status == CONVOLVE_OK; i++)
@@ -355,10 +355,5 @@ gst_cuda_convolve_regions_run_on_device (GstCudaConvolveWork *work, guint slot, 
     status = run_pairs (regions, pairs, error);
   for (guint i = 0; i < n_planes && status == CONVOLVE_OK; i++)
     status = fetch_plane (regions, i, out, error);
-  if (status == CONVOLVE_OK)
-    status = convolve_device_end (work->device, error);
-  /* The caller unmaps the frames after an error, and nothing may read or write them then. */
-  if (status != CONVOLVE_OK)
-    convolve_device_finish (work->device, NULL);
   return status;
 }

@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 /* The two runs of a kind of work; the work is regions. Regions are one strip, whether the frame is alone or not. */
 ConvolveStatus gst_cuda_convolve_regions_run_on_host (GstCudaConvolveWork *work, GstCudaConvolveFrame *in,
     GstCudaConvolveFrame *out, ConvolveError *error);
-ConvolveStatus gst_cuda_convolve_regions_run_on_device (GstCudaConvolveWork *work, guint slot, gboolean alone,
+ConvolveStatus gst_cuda_convolve_regions_run_on_device (GstCudaConvolveWork *work, gboolean alone,
     GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error);
 
 G_END_DECLS

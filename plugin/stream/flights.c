@@ -394,9 +394,16 @@ static ConvolveStatus
 run_on_device (GstCudaConvolveFlights *flights, guint slot, ConvolveError *error)
 {
   Flight *flight = &flights->ring[slot];
-  ConvolveStatus status =
-      flight->work->kind->run_on_device (flight->work, slot, flights->kept == 0, &flight->in, &flight->out, error);
+  GstCudaConvolveWork *work = flight->work;
+  ConvolveStatus status = convolve_device_begin (work->device, slot, error);
 
+  if (status == CONVOLVE_OK)
+    status = work->kind->run_on_device (work, flights->kept == 0, &flight->in, &flight->out, error);
+  if (status == CONVOLVE_OK)
+    status = convolve_device_end (work->device, error);
+  /* The frames are unmapped after an error, and nothing may read or write them then. */
+  if (status != CONVOLVE_OK)
+    convolve_device_finish (work->device, NULL);
   flight->pending = status == CONVOLVE_OK;
   flight->ordered = flight->in.on_device && flight->out.on_device
       && (!flight->input || gst_cuda_convolve_device_orders (flights->device, flight->input))

@@ -25,10 +25,10 @@ typedef struct
       ConvolveError *error);
 
   /*
-   * Enqueues a frame as the device's frame number slot: convolve_device_wait() waits, and until then frames and work stay.
-   * alone is set where no other frame is to overlap this frame. On error nothing is under way.
+   * Enqueues a frame, between convolve_device_begin () and convolve_device_end (). Until the device has done the frame, both
+   * frames and the work stay. alone is set where no other frame is to overlap this frame.
    */
-  ConvolveStatus (*run_on_device) (GstCudaConvolveWork *work, guint slot, gboolean alone, GstCudaConvolveFrame *in,
+  ConvolveStatus (*run_on_device) (GstCudaConvolveWork *work, gboolean alone, GstCudaConvolveFrame *in,
       GstCudaConvolveFrame *out, ConvolveError *error);
 
   /* Work on the CPU is shared by the threads of the pool, which may be NULL and must outlive the work. */

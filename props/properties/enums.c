@@ -85,6 +85,20 @@ convolve_field_mode_get_type (void)
 }
 
 GType
+convolve_light_mode_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { CONVOLVE_LIGHT_MODE_CODED, "samples as they are coded", "coded" },
+    { CONVOLVE_LIGHT_MODE_LINEAR, "the light that samples stand for, by the transfer function of the caps", "linear" },
+    { 0, NULL, NULL },
+  };
+
+  G_STATIC_ASSERT (G_N_ELEMENTS (values) == CONVOLVE_N_LIGHT_MODES + 1);
+  return register_once (&type, "GstCudaConvolveLight", values);
+}
+
+GType
 convolve_components_get_type (void)
 {
   static gsize type = 0;

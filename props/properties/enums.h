@@ -28,6 +28,16 @@ GType convolve_region_effect_get_type (void);
 GType convolve_region_fallback_get_type (void);
 GType convolve_region_sources_get_type (void); /* flags */
 
+/* What samples stand for where they are convolved. */
+typedef enum
+{
+  CONVOLVE_LIGHT_MODE_CODED,
+  CONVOLVE_LIGHT_MODE_LINEAR,
+  CONVOLVE_N_LIGHT_MODES
+} ConvolveLightMode;
+
+GType convolve_light_mode_get_type (void);
+
 /* The components of a picture, as flags. Gray is Y. */
 typedef enum
 {

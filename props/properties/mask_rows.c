@@ -204,6 +204,11 @@ static const Row rows[] = {
           "Whether the two fields of an interlaced frame are convolved by themselves, so that neither shows in the "
           "other. A sized preset has half as many rows in a field, because the rows of a field are two rows of the "
           "frame apart" },
+  { "light", "Light", "0.3", ENUM_AT (light, convolve_light_mode_get_type), .flags = PLAYING,
+      .standard = CONVOLVE_LIGHT_MODE_CODED,
+      .blurb = "Whether the mask takes samples as they are coded, or the light that they stand for, as lenses do: "
+               "blurred edges between colours then stay bright. linear takes RGB and gray, and the transfer function "
+               "from colorimetry in the caps, sRGB where that does not say" },
   { "iterations", "Iterations", "0.3", UINT_AT (iterations), .flags = CONTROLLABLE, .least = 1,
       .most = CONVOLVE_MAX_ITERATIONS, .standard = 1,
       .blurb =

@@ -135,6 +135,7 @@ static const Expected mask_rows[] = {
   { "boundary-color", "0xff000000", "1", TRUE },
   { "components", "y+u+v+r+g+b", "y+a", FALSE },
   { "field-mode", "auto", "disabled", FALSE },
+  { "light", "coded", "linear", FALSE },
   { "iterations", "1", "2", TRUE },
 };
 

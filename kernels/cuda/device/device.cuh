@@ -28,7 +28,7 @@ struct Stage
 /* A frame between convolve_device_begin () and convolve_device_wait (). */
 struct Frame
 {
-  Stage stages[CONVOLVE_MAX_STAGES];
+  Stage stages[CONVOLVE_ALL_STAGES];
   cudaEvent_t begins[N_PHASES], ends[N_PHASES]; /* with times, recorded where timed is set */
   cudaEvent_t done[N_PHASES];                   /* recorded where last is set, for convolve_device_wait () */
   bool used[N_PHASES];                          /* the frame has enqueued work of this phase */

@@ -4,6 +4,7 @@
  * that take a device are never called.
  */
 #include "common/batch.h"
+#include "common/form.h"
 #include "common/internal.h"
 
 static ConvolveStatus
@@ -14,6 +15,13 @@ no_cuda (ConvolveError *error)
 
 ConvolveStatus
 convolve_run_without_cuda (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_form_run_without_cuda (const ConvolveForm *form, ConvolveFormPass pass, const ConvolveFormJob *job,
+    ConvolveError *error)
 {
   return no_cuda (error);
 }

@@ -60,7 +60,7 @@ convolve_frames_clear (ConvolveDevice *device)
   for (int k = 0; k < CONVOLVE_MAX_FRAMES; k++) {
     Frame *frame = &device->frames[k];
 
-    for (int i = 0; i < CONVOLVE_MAX_STAGES; i++) {
+    for (int i = 0; i < CONVOLVE_ALL_STAGES; i++) {
       cudaFree (frame->stages[i].source);
       cudaFree (frame->stages[i].destination);
     }
@@ -159,7 +159,7 @@ convolve_device_stage (ConvolveDevice *device, int plane, size_t row_bytes, size
 
   if (status != CONVOLVE_OK)
     return status;
-  if (!device->frame || plane < 0 || plane >= CONVOLVE_MAX_STAGES || row_bytes == 0 || rows == 0
+  if (!device->frame || plane < 0 || plane >= CONVOLVE_ALL_STAGES || row_bytes == 0 || rows == 0
       || row_bytes > SIZE_MAX - 255)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "cannot make room for %zu rows of %zu bytes in stage %d", rows,
         row_bytes, plane);
@@ -217,7 +217,7 @@ copy_rows (ConvolveDevice *device, int plane, const ConvolveRows *rows, Phase ph
   if (status != CONVOLVE_OK)
     return status;
   const Stage *stage =
-      device->frame && plane >= 0 && plane < CONVOLVE_MAX_STAGES ? &device->frame->stages[plane] : NULL;
+      device->frame && plane >= 0 && plane < CONVOLVE_ALL_STAGES ? &device->frame->stages[plane] : NULL;
   if (!stage || rows->row_bytes > stage->stride || rows->host_stride < rows->row_bytes || rows->count > stage->rows
       || rows->first > stage->rows - rows->count)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "%s of %zu rows of %zu bytes from row %zu of stage %d",

@@ -25,6 +25,7 @@
 #include <time.h>
 
 #include "common/batch.h"
+#include "common/form.h"
 #include "cpu/cpu.h"
 #include "element/cuda/failing.h"
 #include "layer/cpu/cpu.h"
@@ -39,6 +40,7 @@ typedef struct
     RUN,
     LAYER,
     FILL,
+    FORM,
     DOWNLOAD
   } kind;
   ConvolveRows rows;
@@ -47,14 +49,17 @@ typedef struct
   ConvolvePlane plane;
   const ConvolveLayerPlan *layer;
   ConvolveLayerJob job;
+  const ConvolveForm *form;
+  ConvolveFormPass pass;
+  ConvolveFormJob pictures;
 } Step;
 
 #define MOST_STEPS 1000
 
 typedef struct
 {
-  unsigned char *source[CONVOLVE_MAX_STAGES], *destination[CONVOLVE_MAX_STAGES];
-  size_t stride[CONVOLVE_MAX_STAGES];
+  unsigned char *source[CONVOLVE_ALL_STAGES], *destination[CONVOLVE_ALL_STAGES];
+  size_t stride[CONVOLVE_ALL_STAGES];
   Step *steps;
   int n_steps;
 } Frame;
@@ -258,7 +263,7 @@ convolve_device_free (ConvolveDevice *device)
     return;
   for (int k = 0; k < CONVOLVE_MAX_FRAMES; k++) {
     do_steps (&device->frame[k]);
-    for (int i = 0; i < CONVOLVE_MAX_STAGES; i++) {
+    for (int i = 0; i < CONVOLVE_ALL_STAGES; i++) {
       give_block (device->frame[k].source[i]);
       give_block (device->frame[k].destination[i]);
     }
@@ -518,6 +523,10 @@ compute (const Frame *frame, const Step *step)
     fill (step->layer, &step->job);
     return;
   }
+  if (step->kind == FORM) {
+    step->form->kind->rows[step->pass](step->form, &step->pictures, 0, step->pictures.inner.height);
+    return;
+  }
   for (size_t y = 0; y < rows->count; y++) {
     size_t offset = (rows->first + y) * frame->stride[step->stage];
 
@@ -684,6 +693,14 @@ ConvolveStatus
 convolve_run_without_cuda (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
   return enqueue (plan->device, "run", (Step){ .kind = RUN, .plan = plan, .plane = *plane }, error);
+}
+
+/* run () of all forms. */
+ConvolveStatus
+convolve_form_run_without_cuda (const ConvolveForm *form, ConvolveFormPass pass, const ConvolveFormJob *job,
+    ConvolveError *error)
+{
+  return enqueue (form->device, "form", (Step){ .kind = FORM, .form = form, .pass = pass, .pictures = *job }, error);
 }
 
 ConvolveStatus

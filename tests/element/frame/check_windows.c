@@ -314,6 +314,7 @@ windows_suite (void)
   suite_add_tcase (suite, layer_tests ());
   suite_add_tcase (suite, region_tests ());
   suite_add_tcase (suite, iteration_tests ());
+  suite_add_tcase (suite, light_tests ());
   return suite;
 }
 

@@ -78,5 +78,6 @@ TCase *view_tests (void);
 TCase *layer_tests (void);
 TCase *region_tests (void);
 TCase *iteration_tests (void);
+TCase *light_tests (void);
 
 #endif

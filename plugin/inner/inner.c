@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "inner/inner.h"
+
+#define ALIGNMENT 256 /* of the rows of inner frames, in bytes */
+
+typedef struct
+{
+  GstCudaConvolveWork work;
+  GstCudaConvolveInnerParts parts;
+  gsize strides[GST_VIDEO_MAX_PLANES], offsets[GST_VIDEO_MAX_PLANES]; /* of an inner frame */
+  gsize bytes;                                                        /* that the frame takes */
+  guint8 *memory; /* on the CPU: of the input and the output, for one frame at a time */
+} Inner;
+
+/* --- frames --- */
+
+/* The stream's frame in its inner form, in memory. */
+static GstCudaConvolveFrame
+inner_frame (const Inner *inner, const GstCudaConvolveFrame *frame, guint8 *memory)
+{
+  const GstCudaConvolveLayout *layout = &inner->parts.inside->in;
+  GstCudaConvolveFrame made = { .crop = frame->crop, .on_device = inner->work.device != NULL };
+
+  made.video.info = layout->info;
+  made.video.flags = frame->video.flags;
+  made.video.buffer = frame->video.buffer;
+  made.video.id = frame->video.id;
+  for (guint i = 0; i < layout->n_planes; i++) {
+    made.video.data[i] = memory + inner->offsets[i];
+    made.video.info.stride[i] = inner->strides[i];
+  }
+  return made;
+}
+
+static ConvolvePicture
+picture_of (const GstCudaConvolveLayout *layout, const GstVideoFrame *frame)
+{
+  ConvolvePicture picture = { .width = GST_VIDEO_INFO_WIDTH (&layout->info),
+    .height = GST_VIDEO_INFO_FIELD_HEIGHT (&layout->info) };
+
+  for (guint i = 0; i < layout->n_planes; i++)
+    picture.planes[i] =
+        (ConvolveFormPlane){ GST_VIDEO_FRAME_PLANE_DATA (frame, i), GST_VIDEO_FRAME_PLANE_STRIDE (frame, i) };
+  return picture;
+}
+
+/* Where the outer frames and the inner ones are. */
+typedef struct
+{
+  ConvolvePicture in, out;
+  GstCudaConvolveFrame inner_in, inner_out;
+} Places;
+
+/* Takes the frames through the form, and through the inside with run. */
+static ConvolveStatus
+take_through (Inner *inner, Places *places, gboolean alone, ConvolveError *error)
+{
+  GstCudaConvolveWork *inside = inner->parts.inside;
+  GstCudaConvolveFrame *result = inner->parts.in_place ? &places->inner_in : &places->inner_out;
+  ConvolvePicture from = picture_of (&inside->in, &places->inner_in.video),
+                  to = picture_of (&inside->in, &result->video);
+  ConvolveStatus status = convolve_form_unpack (inner->parts.form, &places->in, &from, error);
+
+  if (status == CONVOLVE_OK && inner->work.device)
+    status = inside->kind->run_on_device (inside, alone, &places->inner_in, result, error);
+  else if (status == CONVOLVE_OK)
+    status = inside->kind->run_on_host (inside, &places->inner_in, result, error);
+  if (status == CONVOLVE_OK)
+    status = convolve_form_pack (inner->parts.form, &places->in, &to, &places->out, error);
+  return status;
+}
+
+static ConvolveStatus
+run_on_host (GstCudaConvolveWork *work, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error)
+{
+  Inner *inner = (Inner *) work;
+  Places places = { .in = picture_of (&work->in, &in->video),
+    .out = picture_of (&work->in, &out->video),
+    .inner_in = inner_frame (inner, in, inner->memory),
+    .inner_out = inner_frame (inner, out, inner->memory + inner->bytes) };
+
+  return take_through (inner, &places, TRUE, error);
+}
+
+/* --- on the device --- */
+
+/* Finds where a plane of both frames is on the device, and uploads the input's where that is on the host. */
+static ConvolveStatus
+place_plane (const Inner *inner, guint number, const GstCudaConvolveFrame *in, const GstCudaConvolveFrame *out,
+    Places *places, ConvolveError *error)
+{
+  const GstCudaConvolvePlane *shape = &inner->work.in.planes[number];
+  ConvolveFormPlane *from = &places->in.planes[number], *to = &places->out.planes[number];
+  ConvolveStage stage = { 0 };
+  ConvolveStatus status = CONVOLVE_OK;
+  gssize stride;
+
+  if (!in->on_device || !out->on_device)
+    status = convolve_device_stage (inner->work.device, number, shape->row_bytes, shape->rows, &stage, error);
+  from->data = gst_cuda_convolve_first_row (shape, in, number, stage.source, stage.stride, &stride);
+  from->stride = stride;
+  to->data = gst_cuda_convolve_first_row (shape, out, number, stage.destination, stage.stride, &stride);
+  to->stride = stride;
+  if (status == CONVOLVE_OK && !in->on_device) {
+    ConvolveRows rows = gst_cuda_convolve_host_rows (shape, &in->video, number, 0, shape->rows);
+
+    status = convolve_device_upload (inner->work.device, number, &rows, error);
+  }
+  return status;
+}
+
+static ConvolveStatus
+fetch_plane (const Inner *inner, guint number, const GstCudaConvolveFrame *out, ConvolveError *error)
+{
+  const GstCudaConvolvePlane *shape = &inner->work.in.planes[number];
+  ConvolveRows rows;
+
+  if (out->on_device)
+    return CONVOLVE_OK;
+  rows = gst_cuda_convolve_host_rows (shape, &out->video, number, 0, shape->rows);
+  return convolve_device_download (inner->work.device, number, &rows, error);
+}
+
+static ConvolveStatus
+run_on_device (GstCudaConvolveWork *work, gboolean alone, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
+    ConvolveError *error)
+{
+  Inner *inner = (Inner *) work;
+  ConvolveStage stage = { 0 };
+  ConvolveStatus status =
+      convolve_device_stage (work->device, CONVOLVE_MAX_STAGES + inner->parts.depth, inner->bytes, 1, &stage, error);
+  Places places = { .in = picture_of (&work->in, &in->video), .out = picture_of (&work->in, &out->video) };
+
+  if (status != CONVOLVE_OK)
+    return status;
+  places.inner_in = inner_frame (inner, in, stage.source);
+  places.inner_out = inner_frame (inner, out, stage.destination);
+  for (guint i = 0; i < work->in.n_planes && status == CONVOLVE_OK; i++)
+    status = place_plane (inner, i, in, out, &places, error);
+  if (status == CONVOLVE_OK)
+    status = take_through (inner, &places, alone, error);
+  for (guint i = 0; i < work->in.n_planes && status == CONVOLVE_OK; i++)
+    status = fetch_plane (inner, i, out, error);
+  return status;
+}
+
+/* --- the work --- */
+
+static void
+set_pool (GstCudaConvolveWork *work, ConvolvePool *pool)
+{
+  Inner *inner = (Inner *) work;
+
+  convolve_form_set_pool (inner->parts.form, pool);
+  inner->parts.inside->kind->set_pool (inner->parts.inside, pool);
+}
+
+static void
+clear (gpointer data)
+{
+  Inner *inner = data;
+
+  convolve_form_free (inner->parts.form);
+  gst_cuda_convolve_work_unref (inner->parts.inside);
+  g_free (inner->memory);
+}
+
+static const GstCudaConvolveWorkKind kind_of_inner = {
+  .size = sizeof (Inner),
+  .run_on_host = run_on_host,
+  .run_on_device = run_on_device,
+  .set_pool = set_pool,
+  .clear = clear,
+};
+
+/* One plane after the other. */
+static void
+place_planes (Inner *inner)
+{
+  const GstCudaConvolveLayout *layout = &inner->parts.inside->in;
+
+  for (guint i = 0; i < layout->n_planes; i++) {
+    inner->offsets[i] = inner->bytes;
+    inner->strides[i] = (layout->planes[i].row_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    inner->bytes += inner->strides[i] * layout->planes[i].rows;
+  }
+}
+
+GstCudaConvolveWork *
+gst_cuda_convolve_inner_new (const GstCudaConvolveLayout *layout, const GstCudaConvolveInnerParts *parts,
+    ConvolveError *error)
+{
+  Inner *inner = gst_cuda_convolve_work_new (&kind_of_inner, layout, layout);
+
+  inner->parts = *parts;
+  gst_cuda_convolve_work_ref (parts->inside);
+  inner->work.device = parts->inside->device;
+  inner->work.is_identity = parts->inside->is_identity;
+  inner->work.variant = parts->inside->variant;
+  place_planes (inner);
+  if (inner->work.device)
+    return &inner->work;
+  inner->memory = g_try_malloc (inner->bytes * (parts->in_place ? 1 : 2));
+  if (inner->memory)
+    return &inner->work;
+  *error = (ConvolveError){ .status = CONVOLVE_NO_MEMORY };
+  g_snprintf (error->text, sizeof (error->text), "no memory for an inner frame of %" G_GSIZE_FORMAT " bytes",
+      inner->bytes);
+  gst_cuda_convolve_work_unref (inner);
+  return NULL;
+}

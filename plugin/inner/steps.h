@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which inner forms frames take, by the caps and the settings: from the stream's frames to those that plans convolve, step
+ * by step.
+ */
+#ifndef GST_CUDA_CONVOLVE_STEPS_H
+#define GST_CUDA_CONVOLVE_STEPS_H
+
+#include "inner/inner.h"
+#include "properties/properties.h"
+
+G_BEGIN_DECLS
+
+#define GST_CUDA_CONVOLVE_MOST_STEPS 2
+
+typedef struct _GstCudaConvolveStep GstCudaConvolveStep;
+
+struct _GstCudaConvolveStep
+{
+  GstCudaConvolveLayout layout; /* of the frames behind the step */
+
+  /* Makes the form for the device, or for the CPU where device is NULL. NULL with error filled. */
+  ConvolveForm *(*make_form) (const GstCudaConvolveStep *step, ConvolveDevice *device, ConvolveError *error);
+  ConvolveLight light; /* of the step of light */
+};
+
+typedef struct
+{
+  guint n; /* 0 where plans take the stream's frames */
+  GstCudaConvolveStep steps[GST_CUDA_CONVOLVE_MOST_STEPS];
+} GstCudaConvolveSteps;
+
+/* Finds the steps for frames with the layout. UNSUPPORTED where the settings ask for what these frames cannot have. */
+ConvolveStatus gst_cuda_convolve_steps_find (GstCudaConvolveSteps *steps, const GstCudaConvolveLayout *layout,
+    const ConvolveProperties *properties, ConvolveError *error);
+
+/* The layout that plans are made for: that of the last step, or the stream's. */
+const GstCudaConvolveLayout *gst_cuda_convolve_steps_get_layout (const GstCudaConvolveSteps *steps,
+    const GstCudaConvolveLayout *layout);
+
+/*
+ * Wraps work for the last layout in all steps, for frames with the layout. The result is to be unreferenced, and may be the
+ * work itself, referenced. in_place is that of the innermost form. NULL with error filled.
+ */
+GstCudaConvolveWork *gst_cuda_convolve_steps_wrap (const GstCudaConvolveSteps *steps,
+    const GstCudaConvolveLayout *layout, GstCudaConvolveWork *work, gboolean in_place, ConvolveError *error);
+
+G_END_DECLS
+
+#endif
