@@ -11,7 +11,6 @@
 
 #define MOST 255 /* chapters, because chpl counts in a byte */
 #define TICK 100 /* nanoseconds of chpl's unit of time */
-#define LARGEST_MOOV (256u << 20)
 
 typedef struct
 {
@@ -159,19 +158,8 @@ chapters_read (const char *name)
   return not_empty (chapters);
 }
 
-static void
-append_box (GByteArray *to, const char *name, const GByteArray *content)
-{
-  guint8 head[8];
-
-  GST_WRITE_UINT32_BE (head, content->len + 8);
-  memcpy (head + 4, name, 4);
-  g_byte_array_append (to, head, sizeof head);
-  g_byte_array_append (to, content->data, content->len);
-}
-
-static GByteArray *
-make_chpl (const Chapters *chapters)
+GByteArray *
+chapters_to_chpl (const Chapters *chapters)
 {
   GByteArray *content = g_byte_array_new ();
   const guint count = MIN (chapters->list->len, MOST);
@@ -220,69 +208,4 @@ time_codes_count (const char *name)
       count += is_time_code (file, &trak);
   g_clear_pointer (&file, fclose);
   return count;
-}
-
-/* moov without its header, with chpl in its udta, which is made where there is none. */
-static GByteArray *
-add_chpl (const guint8 *moov, gsize size, const GByteArray *chpl)
-{
-  GByteArray *content = g_byte_array_new (), *udta = g_byte_array_new ();
-
-  for (gsize at = 0; at + 8 <= size;) {
-    const gsize length = GST_READ_UINT32_BE (moov + at);
-
-    if (length < 8 || length > size - at)
-      break;
-    if (!memcmp (moov + at + 4, "udta", 4))
-      g_byte_array_append (udta, moov + at + 8, length - 8);
-    else
-      g_byte_array_append (content, moov + at, length);
-    at += length;
-  }
-  append_box (udta, "chpl", chpl);
-  append_box (content, "udta", udta);
-  g_byte_array_unref (udta);
-  return content;
-}
-
-/* moov holds the places of all frames, so that it may grow only where no frames follow. */
-static gboolean
-may_grow (FILE *file, const Atom *moov, guint64 size)
-{
-  Atom place;
-
-  return size - moov->begin < LARGEST_MOOV && !atom_find (file, moov->begin + moov->size, size, "mdat", &place)
-      && !atom_find (file, moov->begin + moov->size, size, "moof", &place);
-}
-
-gboolean
-chapters_write (const Chapters *chapters, const char *name, GError **error)
-{
-  FILE *file = g_fopen (name, "r+b");
-  const guint64 size = file ? atom_file_size (file) : 0;
-  guint8 *old = NULL;
-  gboolean ok = FALSE;
-  Atom moov;
-
-  /* The box and what lies behind it. */
-  if (file && atom_find (file, 0, size, "moov", &moov) && may_grow (file, &moov, size))
-    old = atom_read (file, moov.begin, size - moov.begin);
-  if (old) {
-    GByteArray *chpl = make_chpl (chapters), *box = g_byte_array_new ();
-    GByteArray *content = add_chpl (old + moov.header, moov.size - moov.header, chpl);
-
-    append_box (box, "moov", content);
-    g_byte_array_append (box, old + moov.size, size - moov.begin - moov.size);
-    ok = fseeko (file, moov.begin, SEEK_SET) == 0 && fwrite (box->data, 1, box->len, file) == box->len;
-    g_byte_array_unref (content);
-    g_byte_array_unref (box);
-    g_byte_array_unref (chpl);
-    g_free (old);
-  }
-  if (file)
-    ok = fclose (file) == 0 && ok;
-  if (!ok)
-    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE,
-        "the chapters could not be written; is the disk full?");
-  return ok;
 }

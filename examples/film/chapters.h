@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Chapters of films. GStreamer reads and writes those of Matroska. Those of MP4 and QuickTime lie in a box named chpl, which this
- * file reads and adds.
+ * Chapters of films. GStreamer reads and writes those of Matroska. Those of MP4 and QuickTime lie in a box named chpl, which
+ * GStreamer neither reads nor writes.
  */
 #ifndef EXAMPLES_CHAPTERS_H
 #define EXAMPLES_CHAPTERS_H
@@ -22,7 +22,7 @@ guint chapters_count (const Chapters *chapters);
 /* How many tracks of time codes an MP4 or QuickTime file has, which GStreamer does not show. */
 guint time_codes_count (const char *file);
 
-/* Adds them to a complete MP4 or QuickTime file whose box moov is the last one. FALSE with error where that fails. */
-gboolean chapters_write (const Chapters *chapters, const char *file, GError **error);
+/* The content of the box chpl. */
+GByteArray *chapters_to_chpl (const Chapters *chapters);
 
 #endif

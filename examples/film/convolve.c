@@ -13,6 +13,8 @@
 #include "input.h"
 #include "keyframes.h"
 #include "matroska.h"
+#include "moov.h"
+#include "origin.h"
 #include "output.h"
 #include "play.h"
 #include "properties.h"
@@ -27,6 +29,8 @@ typedef struct
   Output film;
   Result picture, boxes, page;
   Streams *streams;
+  Origin *origin;      /* what GStreamer does not tell of the film */
+  gboolean notes_gone; /* some of that, because no box covers it */
   GstElement *convolve;
   char *variant;
   GstClockTime stated; /* the duration that the film states, or 0 */
@@ -99,7 +103,7 @@ make_pipeline (Run *run)
   }
   sink = output_make_sink (&run->film);
   gst_bin_add_many (GST_BIN (pipeline), source, sink, NULL);
-  run->streams = streams_new (pipeline, source, sink, run->options, run->container,
+  run->streams = streams_new (pipeline, source, sink, run->options, run->container, run->origin,
       g_file_test (input, G_FILE_TEST_IS_REGULAR) ? chapters_read (input) : NULL, &error);
   if (run->streams)
     return pipeline;
@@ -160,23 +164,35 @@ is_matroska (const Container *container)
   return !strcmp (container->muxer, "matroskamux") || !strcmp (container->muxer, "webmmux");
 }
 
-/* Mends what GStreamer wrote wrong in the complete file, and adds the chapters. */
+/* Mends what GStreamer wrote wrong in the complete file, and adds what it does not write. */
 static gboolean
 complete_file (Run *run)
 {
-  Chapters *chapters = streams_chapters (run->streams);
   const char *file = output_part (&run->film);
+  GArray *tracks = streams_tracks (run->streams);
   GError *error = NULL;
 
-  if (file && is_matroska (run->container) && !matroska_mend (file, run->mastering, streams_end (run->streams), &error))
-    return complain_of (run, error);
-  if (file && run->container->iso && !edits_mend (file, streams_end (run->streams), &error))
-    return complain_of (run, error);
-  if (!chapters)
-    return TRUE;
-  if (run->container->iso && output_part (&run->film) && !chapters_write (chapters, output_part (&run->film), &error))
-    return complain_of (run, error);
-  return TRUE;
+  if (file && is_matroska (run->container))
+    matroska_mend (file, run->mastering, streams_end (run->streams), run->origin, tracks, &error);
+  else if (file && run->container->iso && edits_mend (file, streams_end (run->streams), &error))
+    moov_complete (file, streams_chapters (run->streams), run->origin, tracks, &error);
+  g_array_unref (tracks);
+  return !error || complain_of (run, error);
+}
+
+/* Says what of the origin is not in the new file. */
+static void
+say_origin (const Run *run)
+{
+  const char *why = run->notes_gone ? "no box covers what they may tell"
+      : run->container->iso         ? NULL
+                                    : "MP4 and QuickTime alone have them";
+
+  if (!why || (!run->notes_gone && !run->origin->keys && !run->origin->notes))
+    return;
+  say_begin ("stream");
+  say_text ("kind", "tags");
+  say_end ("stream: tags of cameras: left out: %s", why);
 }
 
 static void
@@ -256,6 +272,7 @@ finish (Run *run, guint64 frames, const char *lacks)
     streams_say (run->streams);
     say_chapters (streams_chapters (run->streams));
     say_time_codes (run->options->input);
+    say_origin (run);
   }
   if (run->lost > 0) {
     say_begin ("stream");
@@ -282,9 +299,13 @@ play (Run *run)
     .data = run };
   gboolean ok;
 
+  run->origin = origin_read (run->options->input);
+  run->notes_gone = covers (run->options) && origin_hide (run->origin);
   film.pipeline = make_pipeline (run);
-  if (!film.pipeline)
+  if (!film.pipeline) {
+    origin_free (run->origin);
     return FALSE;
+  }
   run->convolve = gst_object_ref (streams_convolve (run->streams));
   if (run->options->picture)
     run->compared = compared_new (run->convolve);
@@ -299,6 +320,7 @@ play (Run *run)
   g_free (film.lacks);
   g_free (run->variant);
   g_free (run->mastering);
+  origin_free (run->origin);
   return ok;
 }
 

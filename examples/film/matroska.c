@@ -8,27 +8,10 @@
 
 #include <glib/gstdio.h>
 
-#define LONGEST_TEXT (1 << 20)
+#include "ebml.h"
 
-/* Elements of Matroska (RFC 9559). */
-enum
-{
-  SEGMENT = 0x18538067,
-  INFO = 0x1549A966,
-  TIME_SCALE = 0x2AD7B1,
-  DURATION = 0x4489,
-  TRACKS = 0x1654AE6B,
-  TRACK = 0xAE,
-  VIDEO = 0xE0,
-  COLOUR = 0x55B0,
-  MASTERING = 0x55D0,
-  LUMINANCE_MAX = 0x55D9,
-  LUMINANCE_MIN = 0x55DA,
-  TAGS = 0x1254C367,
-  TAG = 0x7373,
-  SIMPLE_TAG = 0x67C8,
-  TAG_STRING = 0x4487
-};
+#define LONGEST_TEXT (1 << 20)
+#define SECONDS_TO_2001 978307200 /* from 1970 */
 
 typedef struct
 {
@@ -37,30 +20,10 @@ typedef struct
   double max, min; /* candela per square metre */
   guint64 scale;   /* nanoseconds of a tick */
   double duration; /* of the film, in nanoseconds */
+  gint64 made;     /* seconds since 1970, or ORIGIN_UNKNOWN */
+  const GArray *tracks;
   gboolean failed;
 } Mending;
-
-/* A number whose first bit that is set tells its length; keep leaves that bit in. FALSE where there is none. */
-static gboolean
-read_number (FILE *file, gboolean keep, guint64 *number)
-{
-  const int first = getc (file);
-  int bytes = 1;
-
-  if (first <= 0)
-    return FALSE;
-  while (!(first & 0x80 >> (bytes - 1)))
-    bytes++;
-  *number = keep ? first : first & (0xff >> bytes);
-  for (int i = 1; i < bytes; i++) {
-    const int next = getc (file);
-
-    if (next < 0)
-      return FALSE;
-    *number = *number << 8 | next;
-  }
-  return TRUE;
-}
 
 /* Writes over an element's content, which begins here and has this size. */
 static void
@@ -123,45 +86,142 @@ mend_duration (Mending *mending, guint64 begin, guint64 size)
   write_over (mending, begin, bytes, size);
 }
 
-/* The scale stands before the duration. */
 static void
-read_scale (Mending *mending, guint64 size)
+mend_date (Mending *mending, const Element *date)
 {
   guint8 bytes[8];
 
-  if (size == 0 || size > 8 || fread (bytes, 1, size, mending->file) != size)
+  if (mending->made == ORIGIN_UNKNOWN || date->size != 8)
     return;
-  mending->scale = 0;
-  for (guint64 i = 0; i < size; i++)
-    mending->scale = mending->scale << 8 | bytes[i];
-  mending->scale = MAX (mending->scale, 1);
+  GST_WRITE_UINT64_BE (bytes, (guint64) (mending->made - SECONDS_TO_2001) * GST_SECOND);
+  write_over (mending, date->content, bytes, 8);
+}
+
+/* --- names and flags of tracks --- */
+
+/* Names that the muxer gives to tracks without one. */
+static gboolean
+is_usual_name (const guint8 *name)
+{
+  return g_strv_contains ((const char *const[]){ "Video", "Audio", "Subtitle", NULL }, (const char *) name);
+}
+
+static char
+kind_of_entry (Mending *mending, const Element *entry)
+{
+  Element element;
+
+  for (guint64 at = entry->content; ebml_at (mending->file, at, entry->content + entry->size, &element);
+       at = element.content + element.size)
+    if (element.id == EBML_TRACK_TYPE)
+      return track_kind_of_type (ebml_number (mending->file, &element));
+  return 0;
+}
+
+/* Copies elements with as few bytes for sizes as can be; names that the muxer made up are left out. */
+static void
+copy_elements (Mending *mending, const Element *parent, gboolean named, GByteArray *to)
+{
+  Element element;
+
+  for (guint64 at = parent->content; ebml_at (mending->file, at, parent->content + parent->size, &element);
+       at = element.content + element.size) {
+    guint8 *bytes = ebml_bytes (mending->file, &element);
+    GByteArray *inside = g_byte_array_new ();
+
+    if (element.id == EBML_VIDEO || element.id == EBML_AUDIO) {
+      copy_elements (mending, &element, TRUE, inside);
+      ebml_append (to, element.id, inside->data, inside->len);
+    } else if (bytes && (named || element.id != EBML_TRACK_NAME || !is_usual_name (bytes)))
+      ebml_append (to, element.id, bytes, element.size);
+    else if (!bytes)
+      mending->failed = TRUE;
+    g_byte_array_unref (inside);
+    g_free (bytes);
+  }
+}
+
+/* Default is on where nothing stands, and the others are off. */
+static void
+append_flags (GByteArray *to, guint flags)
+{
+  static const struct
+  {
+    guint32 id;
+    guint flag;
+  } all[] = { { EBML_FLAG_FORCED, TRACK_FORCED }, { EBML_FLAG_HEARING, TRACK_HEARING },
+    { EBML_FLAG_VISUAL, TRACK_VISUAL }, { EBML_FLAG_COMMENT, TRACK_COMMENT } };
+
+  if (!(flags & TRACK_DEFAULT))
+    ebml_append (to, EBML_FLAG_DEFAULT, "", 1);
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    if (flags & all[i].flag)
+      ebml_append (to, all[i].id, "\1", 1);
+}
+
+/*
+ * Writes Tracks anew in its place. The muxer takes eight bytes for each size, and most need one. So there is room for flags, and what is
+ * left becomes a Void. Where the room is too small, the file stays as it is.
+ */
+static void
+mend_tracks (Mending *mending, const Element *old)
+{
+  const gsize room = old->content + old->size - old->begin;
+  GByteArray *content = g_byte_array_new (), *made = g_byte_array_new ();
+  guint counts[128] = { 0 }; /* of each kind */
+  Element entry;
+
+  for (guint64 at = old->content; ebml_at (mending->file, at, old->content + old->size, &entry);
+       at = entry.content + entry.size) {
+    const char kind = entry.id == EBML_TRACK ? kind_of_entry (mending, &entry) : 0;
+    const Track *track = kind ? track_of_kind (mending->tracks, kind, counts[(guint8) kind]++) : NULL;
+    GByteArray *inside = g_byte_array_new ();
+
+    copy_elements (mending, &entry, track && track->name, inside);
+    if (track)
+      append_flags (inside, track->flags);
+    ebml_append (content, entry.id, inside->data, inside->len);
+    g_byte_array_unref (inside);
+  }
+  ebml_append (made, EBML_TRACKS, content->data, content->len);
+  /* A Void has two bytes at least. One for its size goes up to 126, and two go on. */
+  if (made->len + 2 <= room) {
+    const gsize left = room - made->len;
+    guint8 *zeros = g_malloc0 (left);
+
+    ebml_append (made, EBML_VOID, zeros, left - 2 - (left > 2 + 126));
+    g_free (zeros);
+  }
+  if (made->len == room && !mending->failed)
+    write_over (mending, old->begin, made->data, made->len);
+  g_byte_array_unref (content);
+  g_byte_array_unref (made);
 }
 
 /* Goes through the elements between two places, and into those that hold what is to be mended. */
 static void
 mend_elements (Mending *mending, guint64 begin, guint64 end)
 {
-  while (begin < end && !mending->failed) {
-    guint64 id, size, content;
+  Element element;
 
-    if (fseeko (mending->file, begin, SEEK_SET) != 0 || !read_number (mending->file, TRUE, &id)
-        || !read_number (mending->file, FALSE, &size))
-      return;
-    content = ftello (mending->file);
-    if (size > end - content)
-      return;
-    if (id == SEGMENT || id == INFO || id == TRACKS || id == TRACK || id == VIDEO || id == COLOUR || id == MASTERING
-        || id == TAGS || id == TAG || id == SIMPLE_TAG)
-      mend_elements (mending, content, content + size);
-    else if (id == TAG_STRING && size < LONGEST_TEXT)
-      mend_text (mending, content, size);
-    else if (id == TIME_SCALE)
-      read_scale (mending, size);
-    else if (id == DURATION)
-      mend_duration (mending, content, size);
-    else if (id == LUMINANCE_MAX || id == LUMINANCE_MIN)
-      mend_number (mending, content, size, id == LUMINANCE_MAX ? mending->max : mending->min);
-    begin = content + size;
+  for (; !mending->failed && ebml_at (mending->file, begin, end, &element); begin = element.content + element.size) {
+    const guint64 id = element.id;
+
+    if (id == EBML_SEGMENT || id == EBML_INFO || id == EBML_TRACKS || id == EBML_TRACK || id == EBML_VIDEO
+        || id == EBML_COLOUR || id == EBML_MASTERING || id == EBML_TAGS || id == EBML_TAG || id == EBML_SIMPLE_TAG)
+      mend_elements (mending, element.content, element.content + element.size);
+    if (id == EBML_TRACKS)
+      mend_tracks (mending, &element);
+    else if (id == EBML_TAG_STRING && element.size < LONGEST_TEXT)
+      mend_text (mending, element.content, element.size);
+    else if (id == EBML_TIME_SCALE)
+      mending->scale = MAX (ebml_number (mending->file, &element), 1);
+    else if (id == EBML_DURATION)
+      mend_duration (mending, element.content, element.size);
+    else if (id == EBML_DATE)
+      mend_date (mending, &element);
+    else if (id == EBML_LUMINANCE_MAX || id == EBML_LUMINANCE_MIN)
+      mend_number (mending, element.content, element.size, id == EBML_LUMINANCE_MAX ? mending->max : mending->min);
   }
 }
 
@@ -180,9 +240,14 @@ read_mastering (Mending *mending, const char *text)
 }
 
 gboolean
-matroska_mend (const char *name, const char *mastering, GstClockTime end, GError **error)
+matroska_mend (const char *name, const char *mastering, GstClockTime end, const Origin *origin, const GArray *tracks,
+    GError **error)
 {
-  Mending mending = { .file = g_fopen (name, "r+b"), .scale = GST_MSECOND, .duration = (double) end };
+  Mending mending = { .file = g_fopen (name, "r+b"),
+    .scale = GST_MSECOND,
+    .duration = (double) end,
+    .made = origin->made,
+    .tracks = tracks };
 
   mending.failed = !mending.file;
   if (mending.file) {

@@ -44,15 +44,18 @@ typedef struct
   GstPad *pad;       /* where the stream goes on: the queue's */
   gulong hold;       /* the probe there, which lets no data go */
   Kind kind;
-  char *title;   /* such as "sound 2 (MPEG-4 AAC, de)" */
-  char *outcome; /* what became of it, or NULL */
-  gboolean kept; /* as it was */
+  Track track;      /* what the file says of it */
+  char *title;      /* such as "sound 2 (MPEG-4 AAC, de)" */
+  char *outcome;    /* what became of it, or NULL */
+  gboolean kept;    /* as it was */
+  gboolean written; /* goes into the new file, as it was or not */
 } Stream;
 
 struct _Streams
 {
   const Options *options;
   const Container *container;
+  const Origin *origin;
   GstBin *pipeline;
   GstElement *source, *mux, *convolve;
   GPtrArray *list; /* Stream, in the order of the file */
@@ -131,11 +134,23 @@ turn_of (const GstTagList *tags)
   return method;
 }
 
+/* The demuxers' ids of streams end with the number of the track, behind which Matroska has another one. */
+static Track
+track_of (const Stream *stream)
+{
+  char *id = gst_pad_get_stream_id (stream->origin), *slash = id ? strrchr (id, '/') : NULL;
+  const guint64 number = slash ? g_ascii_strtoull (slash + 1, NULL, 10) : 0;
+
+  g_free (id);
+  return origin_track (stream->streams->origin, number);
+}
+
 /* What the new file is to say of the stream. Names of codecs and rates of the old one would be wrong. */
 static GstEvent *
 new_tags (Stream *stream, GstEvent *event)
 {
   Streams *streams = stream->streams;
+  const Track track = track_of (stream);
   GstTagList *tags, *copy;
   GstEvent *made;
 
@@ -152,6 +167,11 @@ new_tags (Stream *stream, GstEvent *event)
     gst_tag_list_remove_tag (copy, GST_TAG_NOMINAL_BITRATE);
     gst_tag_list_remove_tag (copy, GST_TAG_VIDEO_CODEC);
   }
+  /* The muxer of MP4 takes the name of a track for the title of the film. Such names are written later. */
+  if (gst_tag_list_get_scope (copy) == GST_TAG_SCOPE_STREAM && streams->container->iso)
+    gst_tag_list_remove_tag (copy, GST_TAG_TITLE);
+  else if (gst_tag_list_get_scope (copy) == GST_TAG_SCOPE_STREAM && track.name)
+    gst_tag_list_add (copy, GST_TAG_MERGE_REPLACE, GST_TAG_TITLE, track.name, NULL);
   /* Matroska reads a missing language as English. */
   if (gst_tag_list_get_scope (copy) == GST_TAG_SCOPE_STREAM && !streams->container->iso
       && !gst_tag_list_get_tag_size (copy, GST_TAG_LANGUAGE_CODE))
@@ -774,11 +794,12 @@ copy_stream (Stream *stream)
     watch_text (stream, bin);
     to = request_pad (streams, stream->kind);
     ok = to && add_bin (streams, stream->pad, bin, to);
-    stream->kept = TRUE;
+    stream->kept = stream->written = TRUE;
     g_clear_pointer (&to, gst_object_unref);
   } else if (!stream->outcome && stream->kind == SOUND) {
     to = request_pad (streams, SOUND);
     ok = to && encode_sound (stream, to);
+    stream->written = TRUE;
     g_clear_pointer (&to, gst_object_unref);
   } else if (!stream->outcome)
     leave_out (stream, why);
@@ -808,6 +829,8 @@ name (Stream *stream)
       ? DATA
       : kind_of (gst_structure_get_name (gst_caps_get_structure (caps, 0)));
   stream->title = title_of (stream, caps);
+  stream->track = track_of (stream);
+  stream->track.kind = "vst"[MIN (stream->kind, SUBTITLES)];
   gst_caps_unref (caps);
 }
 
@@ -827,9 +850,10 @@ link_all (Streams *streams)
 
     gst_pad_sticky_events_foreach (stream->origin, see_sticky, stream);
     /* Pads of the muxer are asked for before data comes, because the muxer begins when all that it has got are ready. */
-    if (stream == streams->main)
+    if (stream == streams->main) {
       streams->mux_main = request_pad (streams, VIDEO);
-    else if (!copy_stream (stream)) {
+      stream->written = TRUE;
+    } else if (!copy_stream (stream)) {
       char *text =
           g_strdup_printf ("%s cannot be written to %s; take the stream out of the film first, or write a .mkv",
               stream->title, streams->container->title);
@@ -1040,7 +1064,7 @@ set_streaming (GstElement *mux, const char *properties)
 
 Streams *
 streams_new (GstElement *pipeline, GstElement *source, GstElement *sink, const Options *options,
-    const Container *container, Chapters *chapters, GError **error)
+    const Container *container, const Origin *origin, Chapters *chapters, GError **error)
 {
   Streams *streams;
   GstElement *parse = make ("parsebin", NULL, "gstreamer1.0-plugins-base", error);
@@ -1058,6 +1082,7 @@ streams_new (GstElement *pipeline, GstElement *source, GstElement *sink, const O
   g_mutex_init (&streams->linking);
   streams->options = options;
   streams->container = container;
+  streams->origin = origin;
   streams->pipeline = GST_BIN (pipeline);
   streams->chapters = chapters;
   streams->turn = GST_VIDEO_ORIENTATION_IDENTITY;
@@ -1118,6 +1143,20 @@ streams_mastering (const Streams *streams)
 
   g_clear_pointer (&caps, gst_caps_unref);
   return text;
+}
+
+GArray *
+streams_tracks (const Streams *streams)
+{
+  GArray *tracks = g_array_new (FALSE, FALSE, sizeof (Track));
+
+  for (guint i = 0; i < streams->list->len; i++) {
+    const Stream *stream = g_ptr_array_index (streams->list, i);
+
+    if (stream->written)
+      g_array_append_val (tracks, stream->track);
+  }
+  return tracks;
 }
 
 GstClockTime

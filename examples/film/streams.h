@@ -12,15 +12,16 @@
 #include "chapters.h"
 #include "container.h"
 #include "options.h"
+#include "origin.h"
 
 typedef struct _Streams Streams;
 
 /*
  * Puts cudaconvolve, named convolve, and the muxer into a pipeline, which writes into the sink. source gives the bytes of
- * the film. chapters are those of the input, which are taken over, or NULL. NULL with error where an element is missing.
+ * the film, and origin is what its file says. chapters are those of the input, which are taken over, or NULL. NULL with error where an element is missing.
  */
 Streams *streams_new (GstElement *pipeline, GstElement *source, GstElement *sink, const Options *options,
-    const Container *container, Chapters *chapters, GError **error);
+    const Container *container, const Origin *origin, Chapters *chapters, GError **error);
 void streams_free (Streams *streams);
 
 /* cudaconvolve, which the streams own. */
@@ -34,6 +35,9 @@ guint64 streams_encoded (const Streams *streams);
 
 /* What the film says of the screen on which its HDR was made, as caps hold it; to be freed, or NULL. */
 char *streams_mastering (const Streams *streams);
+
+/* What the origin knows of the streams that are in the new file: an array of Track, whose names belong to the origin. */
+GArray *streams_tracks (const Streams *streams);
 
 /* Where the last data of any stream ends, when the pipeline has stopped. */
 GstClockTime streams_end (const Streams *streams);

@@ -10,6 +10,8 @@
 #include "../../examples/film/golden.h"
 #include "../../examples/film/keyframes.h"
 #include "../../examples/film/matroska.h"
+#include "../../examples/film/moov.h"
+#include "../../examples/film/origin.h"
 
 static gchar *folder;
 
@@ -160,12 +162,14 @@ GST_START_TEST (chapters_of_mp4)
   gchar *name = write_file (bytes);
   GstToc *toc = make_toc (titles), *again;
   Chapters *chapters = chapters_from_toc (toc), *back;
+  Origin *origin = origin_read (name);
+  GArray *tracks = g_array_new (FALSE, FALSE, sizeof (Track));
   GList *entries;
   guint8 *data;
   gsize size;
 
   g_assert_null (chapters_read (name));
-  g_assert_true (chapters_write (chapters, name, NULL));
+  g_assert_true (moov_complete (name, chapters, origin, tracks, NULL));
   back = chapters_read (name);
   g_assert_nonnull (back);
   g_assert_cmpuint (chapters_count (back), ==, 3);
@@ -188,10 +192,216 @@ GST_START_TEST (chapters_of_mp4)
   g_free (data);
   chapters_free (back);
   chapters_free (chapters);
+  origin_free (origin);
+  g_array_unref (tracks);
   gst_toc_unref (again);
   gst_toc_unref (toc);
   g_free (name);
   g_byte_array_unref (bytes);
+}
+
+GST_END_TEST;
+
+/* --- names, flags, dates and tags --- */
+
+static void
+add_text (GByteArray *to, const gchar *name, const gchar *text, gsize size)
+{
+  GByteArray *content = g_byte_array_new ();
+
+  add (content, text, size);
+  add_atom (to, name, content);
+}
+
+#define MADE 1557126489 /* 2019-05-06, in seconds since 1970 */
+#define PLACE "+48.1+011.5/"
+
+/* An MP4 of a camera: a sound with a name, which is not the default one, and tags of QuickTime, one of which is a place. */
+static GByteArray *
+make_recorded (void)
+{
+  static const gchar *const keys[] = { "com.apple.quicktime.make", "com.apple.quicktime.location.ISO6709" };
+  static const gchar *const values[] = { "Apple", PLACE };
+  GByteArray *film = g_byte_array_new (), *moov = g_byte_array_new (), *trak = g_byte_array_new (),
+             *mdia = g_byte_array_new (), *udta = g_byte_array_new (), *meta = g_byte_array_new (),
+             *list = g_byte_array_new (), *names = NUMBERS (0, 2);
+
+  add_atom (mdia, "mdhd", NUMBERS (0, 0, 0, 90, 30, 0));
+  add_atom (mdia, "hdlr", NUMBERS (0, 0, 0x736f756e, 0, 0, 0));
+  add_text (udta, "name", "Kommentar", 9);
+  add_text (udta, "kind", "\0\0\0\0urn:mpeg:dash:role:2011\0commentary", 39);
+  add_atom (trak, "tkhd", NUMBERS (6, 0, 0, 7, 0, 3, 0, 0));
+  add_atom (trak, "mdia", mdia);
+  add_atom (trak, "udta", udta);
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++) {
+    GByteArray *data = NUMBERS (1, 0), *item = g_byte_array_new ();
+    const guint8 number[4] = { 0, 0, 0, i + 1 };
+
+    add_text (names, "mdta", keys[i], strlen (keys[i]));
+    add (data, values[i], strlen (values[i]));
+    add_atom (item, "data", data);
+    add_number (list, item->len + 8);
+    add (list, number, 4);
+    add (list, item->data, item->len);
+    g_byte_array_unref (item);
+  }
+  add_atom (meta, "hdlr", NUMBERS (0, 0, 0x6d647461, 0, 0, 0));
+  add_atom (meta, "keys", names);
+  add_atom (meta, "ilst", list);
+  add_atom (film, "mdat", NUMBERS (1, 2, 3));
+  add_atom (moov, "mvhd", NUMBERS (0, MADE + 2082844800u, 0, 9, 3, 0x10000));
+  add_atom (moov, "trak", trak);
+  add_atom (moov, "meta", meta);
+  add_atom (film, "moov", moov);
+  return film;
+}
+
+static gboolean
+has_text (const GByteArray *bytes, const gchar *text)
+{
+  const gsize length = strlen (text);
+
+  for (gsize at = 0; at + length <= bytes->len; at++)
+    if (!memcmp (bytes->data + at, text, length))
+      return TRUE;
+  return FALSE;
+}
+
+/* What a camera's file says comes back from a file that did not have it; a place only where nothing is to be hidden. */
+GST_START_TEST (origin_of_mp4)
+{
+  for (guint hidden = 0; hidden < 2; hidden++) {
+    GByteArray *recorded = make_recorded (), *plain = make_mp4 ();
+    gchar *name = write_file (recorded);
+    Origin *origin = origin_read (name), *back;
+    GArray *tracks = g_array_new (FALSE, FALSE, sizeof (Track));
+    Track track = origin_track (origin, 7), video = { .kind = 'v', .flags = TRACK_UNKNOWN };
+    guint8 *data;
+    gsize size;
+
+    g_assert_cmpint (origin->made, ==, MADE);
+    g_assert_cmpstr (track.name, ==, "Kommentar");
+    g_assert_cmpuint (track.flags, ==, TRACK_COMMENT);
+    g_assert_cmpint (track.kind, ==, 's');
+    g_assert_cmpuint (origin_track (origin, 8).flags, ==, TRACK_UNKNOWN);
+    g_assert_true (has_text (origin->keys, PLACE));
+    if (hidden)
+      g_assert_true (origin_hide (origin));
+    g_assert_true (has_text (origin->keys, "Apple"));
+    g_assert_true (has_text (origin->keys, PLACE) == !hidden);
+
+    /* A film without such things, with one track that has no handler. */
+    g_free (name);
+    g_array_append_val (tracks, video);
+    g_array_append_val (tracks, track);
+    name = write_file (plain);
+    g_assert_true (moov_complete (name, NULL, origin, tracks, NULL));
+    back = origin_read (name);
+    g_assert_cmpint (back->made, ==, MADE);
+    g_assert_true (has_text (back->keys, "Apple"));
+    g_assert_true (has_text (back->keys, PLACE) == !hidden);
+    data = read_file (name, &size);
+    g_assert_cmpuint (number_behind (data, size, "tkhd", 4), ==, MADE + 2082844800u);
+    g_free (data);
+    origin_free (back);
+    origin_free (origin);
+    g_array_unref (tracks);
+    g_free (name);
+    g_byte_array_unref (recorded);
+    g_byte_array_unref (plain);
+  }
+}
+
+GST_END_TEST;
+
+/* A track that plays by itself where another one does not, and one that nothing is known of. */
+GST_START_TEST (tracks_of_mp4)
+{
+  GByteArray *bytes = make_recorded ();
+  gchar *name = write_file (bytes);
+  Origin *origin = origin_read ("nowhere"), *back;
+  GArray *tracks = g_array_new (FALSE, FALSE, sizeof (Track));
+  const Track rows[] = { { .kind = 'v', .flags = TRACK_DEFAULT },
+    { .kind = 's', .name = (gchar *) "Deutsch", .flags = TRACK_FORCED } };
+
+  g_assert_true (origin->made == ORIGIN_UNKNOWN);
+  g_array_append_vals (tracks, rows, 2);
+  g_assert_true (moov_complete (name, NULL, origin, tracks, NULL));
+  back = origin_read (name);
+  g_assert_cmpint (back->made, ==, MADE);
+  g_assert_cmpstr (origin_track (back, 7).name, ==, "Deutsch");
+  g_assert_cmpuint (origin_track (back, 7).flags, ==, TRACK_DEFAULT | TRACK_COMMENT | TRACK_FORCED);
+  origin_free (back);
+  origin_free (origin);
+  g_array_unref (tracks);
+  g_free (name);
+  g_byte_array_unref (bytes);
+}
+
+GST_END_TEST;
+
+/* An element with eight bytes for its size, as GStreamer's muxer writes them. The content is freed. */
+static void
+add_long (GByteArray *to, guint32 id, GByteArray *content)
+{
+  guint8 head[12];
+  guint n = 0;
+
+  for (gint shift = 24; shift >= 0; shift -= 8)
+    if (id >> shift)
+      head[n++] = id >> shift;
+  GST_WRITE_UINT64_BE (head + n, G_GUINT64_CONSTANT (0x0100000000000000) | content->len);
+  add (to, head, n + 8);
+  add (to, content->data, content->len);
+  g_byte_array_unref (content);
+}
+
+/* Matroska keeps its size; the tracks get their flags, and what stands behind the tracks is as it was. */
+GST_START_TEST (tracks_of_matroska)
+{
+  static const guint8 date[] = { 0x44, 0x61, 0x88, 0, 0, 0, 0, 0, 0, 0, 1 };
+  static const guint8 entry[] = { 0xD7, 0x81, 3, 0x83, 0x81, 2, 0x53, 0x6E, 0x86, 'A', 'u', 'd', 'i', 'o', 0 };
+  static const guint8 cluster[] = { 0x1F, 0x43, 0xB6, 0x75, 0x81, 77 };
+  GByteArray *file = g_byte_array_new (), *segment = g_byte_array_new (), *tracks = g_byte_array_new (),
+             *info = g_byte_array_new (), *track = g_byte_array_new ();
+  GArray *wanted = g_array_new (FALSE, FALSE, sizeof (Track));
+  const Track row = { .kind = 's', .flags = TRACK_FORCED | TRACK_HEARING };
+  Origin *origin = origin_read ("nowhere"), *back;
+  gchar *name;
+  guint8 *data;
+  gsize size;
+
+  add (info, date, sizeof date);
+  add (track, entry, sizeof entry);
+  add_long (tracks, 0xAE, track);
+  add_long (segment, 0x1549A966, info);
+  add_long (segment, 0x1654AE6B, tracks);
+  add (segment, cluster, sizeof cluster);
+  add_long (file, 0x1A45DFA3, g_byte_array_new ());
+  add_long (file, 0x18538067, segment);
+  name = write_file (file);
+  back = origin_read (name);
+  g_assert_cmpstr (origin_track (back, 3).name, ==, "Audio");
+  g_assert_cmpuint (origin_track (back, 3).flags, ==, TRACK_DEFAULT);
+  origin_free (back);
+
+  origin->made = MADE;
+  g_array_append_val (wanted, row);
+  g_assert_true (matroska_mend (name, NULL, 0, origin, wanted, NULL));
+  data = read_file (name, &size);
+  g_assert_cmpuint (size, ==, file->len);
+  g_assert_true (!memcmp (data + size - sizeof cluster, cluster, sizeof cluster));
+  back = origin_read (name);
+  g_assert_cmpint (back->made, ==, MADE);
+  g_assert_cmpuint (back->tracks->len, ==, 1);
+  g_assert_null (origin_track (back, 3).name);
+  g_assert_cmpuint (origin_track (back, 3).flags, ==, row.flags);
+  origin_free (back);
+  origin_free (origin);
+  g_array_unref (wanted);
+  g_free (data);
+  g_free (name);
+  g_byte_array_unref (file);
 }
 
 GST_END_TEST;
@@ -205,17 +415,22 @@ GST_START_TEST (matroska)
     0x8F, /* Tags, Tag, SimpleTag, TagString */
     '"', '\\', '3', '0', '3', '\\', '2', '2', '6', 'l', '\\', ' ', 'a', '"', 0 };
   GByteArray *bytes = g_byte_array_new ();
+  GArray *tracks = g_array_new (FALSE, FALSE, sizeof (Track));
+  Origin *origin;
   gchar *name;
   guint8 *data;
   gsize size;
 
   add (bytes, file, sizeof file);
   name = write_file (bytes);
-  g_assert_true (matroska_mend (name, NULL, 750 * GST_MSECOND, NULL));
+  origin = origin_read (name);
+  g_assert_true (matroska_mend (name, NULL, 750 * GST_MSECOND, origin, tracks, NULL));
   data = read_file (name, &size);
   g_assert_cmpuint (size, ==, sizeof file);
   g_assert_cmpfloat (GST_READ_FLOAT_BE (data + 13), ==, 750);
   g_assert_cmpstr ((const gchar *) data + 31, ==, "\303\226l a");
+  origin_free (origin);
+  g_array_unref (tracks);
   g_free (data);
   g_free (name);
   g_byte_array_unref (bytes);
@@ -333,6 +548,9 @@ film_suite (void)
   tcase_add_test (tests, chapters_of_mp4);
   tcase_add_test (tests, matroska);
   tcase_add_test (tests, keyframes);
+  tcase_add_test (tests, origin_of_mp4);
+  tcase_add_test (tests, tracks_of_mp4);
+  tcase_add_test (tests, tracks_of_matroska);
   tcase_add_test (tests, golden);
   if (g_getenv ("CUDACONVOLVE_OVER_DEVICE"))
     tcase_add_test (tests, golden_own);

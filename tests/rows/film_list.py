@@ -19,15 +19,17 @@ FFV1 = '-c:v ffv1 '
 AAC = '-c:a aac -b:a 128k '
 OPUS = '-c:a libopus -b:a 96k '
 MP3 = '-c:a libmp3lame -b:a 128k '
+RECORDED = ('-movflags use_metadata_tags -metadata creation_time=2019-05-06T07:08:09Z -metadata com.apple.quicktime.make=Apple '
+            '-metadata com.apple.quicktime.model="iPhone 12" -metadata com.apple.quicktime.location.ISO6709=+48.1+011.5/ ')
 TITLES = '-metadata title="Sommer am See" -metadata artist=Ömer -metadata comment=kept '
 
 # What holds for every film.
 ALWAYS = {
     'turn: the matrix': 'the picture itself is turned',
     r'sound \d: packets: 1 at the beginning and 0 at the end': 'the first packet of sound, before time 0, is left out',
+    r'sound \d: packets: 0 at the beginning and 1 at the end': 'the last packet of sound, of 5 ms, is left out',
     r'sound \d: packets: 1 at the beginning and 1 at the end': 'the first packet of sound, before time 0, and the last one, of 5 ms, '
                                                               'are left out',
-    r'(sound|subtitle) \d: flag (default|forced|comment|hearing_impaired)': "GStreamer's demuxers and muxers know no flags",
 }
 
 
@@ -92,6 +94,12 @@ FILMS = [
     Film('phone, turned by 270, to mkv', 'phone-270.mp4', PICTURE + SOUND + H264 + AAC, 'mkv', turn(270)),
     Film('phone, mirrored', 'phone-mirrored.mp4', PICTURE + SOUND + H264 + AAC, 'mp4', turn(0, True)),
     Film('phone, 90, to webm', 'phone-90.mp4', '', 'webm', known=anew('AAC', 'WebM')),
+    Film('phone, with day, place and camera', 'recorded.mov', PICTURE + SOUND + H264 + AAC + RECORDED, 'mov', quick=True),
+    Film('the same, to mp4', 'recorded.mov', '', 'mp4'),
+    Film('the same, to mkv', 'recorded.mov', '', 'mkv',
+         known={'tags: com.': 'Matroska has no tags of QuickTime'}),
+    Film('camera with a place', 'place.mp4', PICTURE + SOUND + H264 + AAC + '-metadata location=+48.1000+011.5000/ '
+         '-metadata creation_time=2019-05-06T07:08:09Z', 'mp4'),
     # High dynamic range, depth and chroma
     Film('HDR10 with mastering data', 'hdr10.mp4', PICTURE + SOUND + H265 + ':colorprim=bt2020:transfer=smpte2084:'
          'colormatrix=bt2020nc:hdr10=1:master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1):'
@@ -172,6 +180,14 @@ FILMS = [
          '-metadata:s:a:1 language=eng -metadata:s:a:1 title=Commentary -disposition:a:0 0 -disposition:a:1 default '
          '-metadata:s:s:0 language=deu -metadata:s:s:1 language=eng -disposition:s:0 default -disposition:s:1 forced ' + TITLES, 'mkv',
          quick=True, known={'tags: comment': COMMENT}),
+    Film('two sounds, subtitles, flags, to mp4', 'rich.mkv', '', 'mp4', known={
+        'tags: comment': COMMENT, r'subtitle \d: (text|codec)': 'GStreamer writes plain text into MP4, and the last line ends earlier'}),
+    Film('names and flags in mp4', 'named.mp4', PICTURE + SOUND + SOUND2 + '-i de.srt -i en.srt -map 0 -map 1 -map 2 -map 3 -map 4 ' +
+         H264 + AAC + '-c:s mov_text -metadata:s:a:0 title=Deutsch -metadata:s:a:1 title=Kommentar -disposition:a:0 0 '
+         '-disposition:a:1 default+comment -disposition:s:0 0 -disposition:s:1 forced -metadata:s:s:1 title=Schilder '
+         '-metadata creation_time=2019-05-06T07:08:09Z', 'mp4',
+         known={r'subtitle \d: text': 'GStreamer writes plain text into MP4, and the last line ends earlier'}),
+    Film('the same, to mkv', 'named.mp4', '', 'mkv', known={'subtitle': 'Matroska has no 3GPP text: it becomes plain text'}),
     Film('two sounds, mp4', 'two-sounds.mp4', PICTURE + SOUND + SOUND2 + '-map 0 -map 1 -map 2 ' + H264 + AAC +
          '-metadata:s:a:0 language=deu -metadata:s:a:1 language=eng ' + TITLES, 'mp4'),
     Film('subtitles in mp4', 'mov-text.mp4', PICTURE + SOUND + '-i de.srt -map 0 -map 1 -map 2 ' + H264 + AAC +
