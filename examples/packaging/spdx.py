@@ -20,7 +20,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 OWN = 'LGPL-2.1-or-later'
 # Files without a line of their own; the first row that matches counts.
 LICENCES = (('examples/clip.mp4', 'CC0-1.0'),  # examples/clip.txt has its origin
-            ('examples/pictures/*.jpg', OWN), ('examples/pictures/*.png', OWN), ('tests/results/*.jpg', OWN),
+            ('examples/star.png', OWN), ('examples/pictures/*.jpg', OWN), ('examples/pictures/*.png', OWN), ('tests/results/*.jpg', OWN),
             ('LICENSE', OWN), ('*.md', OWN), ('*.csv', OWN), ('*.svg', OWN), ('*.json', OWN), ('*.txt', OWN),
             ('tests/*/log-*-expected', OWN), ('tests/analysers/cppcheck.cfg', OWN), ('tests/lsan.supp', OWN),
             ('tests/fuzz/corpus/*', OWN),

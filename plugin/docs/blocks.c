@@ -174,8 +174,8 @@
 /**
  * GstCudaConvolve:anchor-x:
  *
- * Column of the weight that lies on the pixel, counted from 0; presets have their middle there (-1 = half the width,
- * rounded down).
+ * Column of the weight that lies on the pixel, counted from 0; presets and pictures have their middle there (-1 = half
+ * the width, rounded down).
  *
  * Since: 0.3
  */
@@ -183,8 +183,8 @@
 /**
  * GstCudaConvolve:anchor-y:
  *
- * Row of the weight that lies on the pixel, counted from 0; presets have their middle there (-1 = half the height,
- * rounded down).
+ * Row of the weight that lies on the pixel, counted from 0; presets and pictures have their middle there (-1 = half
+ * the height, rounded down).
  *
  * Since: 0.3
  */
@@ -337,8 +337,8 @@
 /**
  * GstCudaConvolve:mask-location:
  *
- * File with the weights, instead of mask: text as in mask, with # comments, a table with commas, semicolons or tabs, a
- * matrix of libvips, whose scale is the divisor, or a .npy array of rows and columns; at most 1 MiB, read when the
+ * File with the weights, instead of mask: a picture (PNG, PGM or PFM), whose size is mask-width; text as in mask, with
+ * # comments; a table with commas, semicolons or tabs; a matrix of libvips or .npy array; up to 8 MiB, read when the
  * property is set and when the element starts (NULL or empty = none).
  *
  * Since: 0.3

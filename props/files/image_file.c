@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "files/image_file.h"
 
-#include <string.h>
-
 #include "files/png_file.h"
+#include "files/pnm_file.h"
 
 #define MAX_FILE (64 << 20) /* bytes */
 
@@ -20,63 +19,25 @@ convolve_image_unref (ConvolveImage *image)
   g_atomic_rc_box_release_full (image, clear_image);
 }
 
-/* --- PGM and PPM --- */
-
-/* Reads the number of the header at *at, behind blanks and comments, up to `most`. FALSE where there is none. */
-static gboolean
-take_number (const guint8 **at, const guint8 *end, gint most, gint *number)
-{
-  const guint8 *p = *at;
-
-  while (p < end && (g_ascii_isspace (*p) || *p == '#'))
-    if (*p++ == '#')
-      while (p < end && *p != '\n')
-        p++;
-  *number = 0;
-  if (p == end || !g_ascii_isdigit (*p))
-    return FALSE;
-  for (; p < end && g_ascii_isdigit (*p); p++) {
-    *number = *number * 10 + (*p - '0');
-    if (*number > most)
-      return FALSE;
-  }
-  *at = p;
-  return *number > 0;
-}
-
-/* A sample of a picture whose largest value is `most`, in 8 bits. Samples of more than 8 bits have the high byte first. */
-static guint8
-read_sample (const guint8 *samples, gsize i, gint most)
-{
-  guint value = most > 255 ? (guint) (samples[2 * i] << 8 | samples[2 * i + 1]) : samples[i];
-
-  return (MIN (value, (guint) most) * 255 + most / 2) / most;
-}
-
-/* The header ends in one blank. */
+/* Samples become 8 bits. */
 static gchar *
 read_pnm (const guint8 *bytes, gsize size, guint channels, gint most_side, ConvolveImage *image)
 {
-  const guint8 *at = bytes + 2, *end = bytes + size;
-  guint colors = bytes[1] == '6' ? 3 : 1;
-  gint most;
-  gsize n, wanted;
+  ConvolvePnm pnm;
+  gchar *fault = convolve_pnm_read (bytes, size, most_side, &pnm);
+  gsize n;
 
-  if (!take_number (&at, end, most_side, &image->width) || !take_number (&at, end, most_side, &image->height)
-      || !take_number (&at, end, G_MAXUINT16, &most) || at == end || !g_ascii_isspace (*at))
-    return g_strdup_printf (
-        "the header is not P%c, a width and a height from 1 to %d, and a largest value from 1 to 65535", bytes[1],
-        most_side);
-  at++;
-  n = (gsize) image->width * image->height;
-  wanted = n * colors * (most > 255 ? 2 : 1);
-  if ((gsize) (end - at) < wanted)
-    return g_strdup_printf ("%dx%d pixels need %" G_GSIZE_FORMAT " bytes, and the file has %" G_GSIZE_FORMAT,
-        image->width, image->height, wanted, (gsize) (end - at));
+  if (fault)
+    return fault;
+  image->width = pnm.width;
+  image->height = pnm.height;
+  n = (gsize) pnm.width * pnm.height;
   image->values = g_malloc (n * channels);
   for (gsize i = 0; i < n; i++)
     for (guint k = 0; k < channels; k++)
-      image->values[i * channels + k] = k == 3 ? 255 : read_sample (at, i * colors + MIN (k, colors - 1), most);
+      image->values[i * channels + k] = k == 3
+          ? 255
+          : (convolve_pnm_sample (&pnm, i * pnm.colors + MIN (k, pnm.colors - 1)) * 255 + pnm.most / 2) / pnm.most;
   return NULL;
 }
 
@@ -85,9 +46,7 @@ read_pnm (const guint8 *bytes, gsize size, guint channels, gint most_side, Convo
 static gchar *
 parse_bytes (const guint8 *bytes, gsize size, guint channels, gint most_side, ConvolveImage *image)
 {
-  static const guint8 png[] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n' };
-
-  if (size > sizeof png && memcmp (bytes, png, sizeof png) == 0)
+  if (convolve_png_is_one (bytes, size))
     return convolve_png_read (bytes, size, channels, most_side, image);
   if (size > 2 && bytes[0] == 'P' && (bytes[1] == '5' || (bytes[1] == '6' && channels > 1)))
     return read_pnm (bytes, size, channels, most_side, image);

@@ -6,11 +6,13 @@
 #include "text/grid.h"
 #include "files/kept_file.h"
 
-#define CONVOLVE_MAX_MASK_FILE (1 << 20) /* bytes */
+#define CONVOLVE_MAX_MASK_FILE (8 << 20) /* bytes */
+#define CONVOLVE_MAX_SHAPE_SIDE 1024     /* pixels of a picture */
 
 /*
  * The content is a ConvolveGrid. A file is one of these:
  *
+ *   a picture, whose grey values are weights: PNG (levels 0 to 255), PGM (P5, levels as they are) or PFM (Pf)
  *   a .npy file of two dimensions, rows and columns, with floats or integers
  *   a text in UTF-8: the weights as in the text of mask, where # begins a comment up to the end of the line, and blank
  *   lines do not count. A row may be a line of values with commas, tabs or semicolons between. A semicolon splits values

@@ -8,13 +8,9 @@
 
 #define MOST_RADIUS (CONVOLVE_MAX_SIDE / 2)
 
-/*
- * Finds the index of the weight that lies on the pixel, and the radius of the odd mask around that weight, along a side
- * of so many weights.
- */
-static gboolean
-find_anchor (const gchar *property, gint anchor, gint side, const gchar *what, gint *index, gint *radius,
-    GError **error)
+gboolean
+convolve_adjust_find_anchor (const gchar *property, gint anchor, gint side, const gchar *what, gint *index,
+    gint *radius, GError **error)
 {
   if (anchor < -1 || anchor >= side) {
     g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER,
@@ -38,8 +34,8 @@ convolve_adjust_place (const ConvolveSettings *settings, const gdouble *values, 
   gint x, y, x_radius, y_radius;
   ConvolveMask made;
 
-  if (!find_anchor ("anchor-x", settings->anchor_x, width, "columns", &x, &x_radius, error)
-      || !find_anchor ("anchor-y", settings->anchor_y, height, "rows", &y, &y_radius, error))
+  if (!convolve_adjust_find_anchor ("anchor-x", settings->anchor_x, width, "columns", &x, &x_radius, error)
+      || !convolve_adjust_find_anchor ("anchor-y", settings->anchor_y, height, "rows", &y, &y_radius, error))
     return FALSE;
   if (!convolve_mask_init (&made, 2 * x_radius + 1, 2 * y_radius + 1)) {
     g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NO_MEMORY, "mask: no memory for %ux%u weights",

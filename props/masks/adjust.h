@@ -6,6 +6,13 @@
 #include "settings/mask_settings.h"
 
 /*
+ * Finds the index of the weight that lies on the pixel, and the radius of the odd mask around that weight, along a side
+ * of so many weights, which are rows or columns as `what` says. FALSE with error (CONVOLVE_PROPS_ERROR_NUMBER).
+ */
+gboolean convolve_adjust_find_anchor (const gchar *property, gint anchor, gint side, const gchar *what, gint *index,
+    gint *radius, GError **error);
+
+/*
  * Makes the mask in which the weight at anchor-x, anchor-y lies in the middle: zeros are added on the shorter sides.
  * values are height rows of width. divisor is 1 and offset 0. FALSE with error (CONVOLVE_PROPS_ERROR_NUMBER), which names
  * the anchor, and *mask is untouched.

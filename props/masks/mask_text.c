@@ -137,8 +137,6 @@ static gboolean
 make_taps (const ConvolveSettings *settings, ConvolveSource source, guint x_step, guint y_step,
     const ConvolvePreset **preset, gdouble *divisor, ConvolveMask *mask, GError **error)
 {
-  g_autofree gdouble *values = NULL;
-  guint width, height;
   gdouble argument;
 
   *preset = NULL;
@@ -146,8 +144,7 @@ make_taps (const ConvolveSettings *settings, ConvolveSource source, guint x_step
   if (source == CONVOLVE_SOURCE_PRESET)
     return convolve_preset_parse (mask_of (settings), preset, &argument, error)
         && convolve_preset_make (*preset, argument, settings, x_step, y_step, mask, error);
-  return convolve_source_read (source, settings, &values, &width, &height, divisor, error)
-      && convolve_adjust_place (settings, values, width, height, mask, error);
+  return convolve_source_make (source, settings, x_step, y_step, mask, divisor, error);
 }
 
 /*

@@ -3,14 +3,15 @@
 
 #include "masks/source.h"
 
-/* Only presets have sizes in luma pixels. */
+/* Only presets and pictures, which are files, have sizes in luma pixels. */
 void
 convolve_masks_init (ConvolveMasks *masks, const ConvolveSettings *settings)
 {
   ConvolveSource source;
 
   *masks = (ConvolveMasks){ .settings = settings };
-  masks->one_for_all = convolve_source_find (settings, &source, NULL) && source != CONVOLVE_SOURCE_PRESET;
+  masks->one_for_all = convolve_source_find (settings, &source, NULL) && source != CONVOLVE_SOURCE_PRESET
+      && source != CONVOLVE_SOURCE_FILE;
 }
 
 void

@@ -7,6 +7,8 @@
 
 #include "text/array.h"
 #include "files/kept_file.h"
+#include "masks/adjust.h"
+#include "masks/shape.h"
 #include "presets/presets.h"
 
 /* --- which property --- */
@@ -162,28 +164,36 @@ read_vectors (const ConvolveSettings *settings, gdouble **values, guint *width, 
   return *values != NULL;
 }
 
-gboolean
-convolve_source_read (ConvolveSource source, const ConvolveSettings *settings, gdouble **values, guint *width,
-    guint *height, gdouble *divisor, GError **error)
+/* Makes the mask of rows whose weights stand as the user wrote them, for every plane. */
+static gboolean
+make_of_rows (const ConvolveGrid *rows, const gchar *name, const gchar *property, const ConvolveSettings *settings,
+    ConvolveMask *mask, GError **error)
 {
-  const gchar *property = convolve_source_property (source, settings);
+  const ConvolveGridNames names = { name, property, property };
+  guint width, height;
+
+  return convolve_grid_find_size (rows, &names, settings->mask_width, settings->mask_height, &width, &height, error)
+      && convolve_adjust_place (settings, (const gdouble *) rows->values->data, width, height, mask, error);
+}
+
+gboolean
+convolve_source_make (ConvolveSource source, const ConvolveSettings *settings, guint x_step, guint y_step,
+    ConvolveMask *mask, gdouble *divisor, GError **error)
+{
+  g_autofree gdouble *values = NULL;
   g_autofree gchar *name = NULL;
   g_autoptr (ConvolveGrid) rows = NULL;
-  ConvolveGridNames names;
+  guint width, height;
 
-  *values = NULL;
   *divisor = 0;
   if (source == CONVOLVE_SOURCE_VECTORS)
-    return read_vectors (settings, values, width, height, error);
+    return read_vectors (settings, &values, &width, &height, error)
+        && convolve_adjust_place (settings, values, width, height, mask, error);
   rows = read_rows (source, settings, &name, error);
-  names = (ConvolveGridNames){ name, property, property };
-  if (!rows
-      || !convolve_grid_find_size (rows, &names, settings->mask_width, settings->mask_height, width, height, error))
+  if (!rows)
     return FALSE;
-  *values = g_try_new (gdouble, *width * *height);
-  if (!*values)
-    return fail_without_memory (property, *width, *height, error);
   *divisor = rows->divisor;
-  memcpy (*values, rows->values->data, sizeof (gdouble) * *width * *height);
-  return TRUE;
+  if (rows->picture)
+    return convolve_shape_make (rows, name, settings, x_step, y_step, mask, error);
+  return make_of_rows (rows, name, convolve_source_property (source, settings), settings, mask, error);
 }

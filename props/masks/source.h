@@ -25,10 +25,10 @@ gboolean convolve_source_find (const ConvolveSettings *settings, ConvolveSource 
 const gchar *convolve_source_property (ConvolveSource source, const ConvolveSettings *settings);
 
 /*
- * The weights of a source that is no preset, as the user wrote them: *values are to be freed, height rows of width. *divisor
- * is that of a file that has one, or 0. FALSE with error, and *values is NULL.
+ * Makes the mask of a source that is no preset, with divisor 1, for a plane whose samples lie x_step and y_step luma pixels apart:
+ * these count for a picture alone. *divisor is that of a file that has one, or 0. FALSE with error, and *mask is untouched.
  */
-gboolean convolve_source_read (ConvolveSource source, const ConvolveSettings *settings, gdouble **values, guint *width,
-    guint *height, gdouble *divisor, GError **error);
+gboolean convolve_source_make (ConvolveSource source, const ConvolveSettings *settings, guint x_step, guint y_step,
+    ConvolveMask *mask, gdouble *divisor, GError **error);
 
 #endif

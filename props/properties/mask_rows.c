@@ -161,9 +161,9 @@ static const Row rows[] = {
   { "mask-location", "Mask location", "0.3", FILE_AT (mask.file, convolve_mask_file), .target = GIVES_MASK,
       .flags = PLAYING,
       .blurb =
-          "File with the weights, instead of mask: text as in mask, with # comments, a table with commas, "
-          "semicolons or tabs, a matrix of libvips, whose scale is the divisor, or a .npy array of rows and columns; at "
-          "most 1 MiB, read when the property is set and when the element starts (NULL or empty = none)" },
+          "File with the weights, instead of mask: a picture (PNG, PGM or PFM), whose size is mask-width; text as in mask, "
+          "with # comments; a table with commas, semicolons or tabs; a matrix of libvips or .npy array; up to 8 MiB, "
+          "read when the property is set and when the element starts (NULL or empty = none)" },
   { "mask-x", "Mask x", "0.3", TEXT_AT (mask.mask_x), .target = GIVES_MASK, .flags = PLAYING,
       .blurb =
           "Row of weights, instead of the text in mask: the mask is this row times the column mask-y (NULL or empty "
@@ -174,12 +174,12 @@ static const Row rows[] = {
           "mask-x (NULL or empty = 1 where mask-x is set)" },
   { "anchor-x", "Anchor x", "0.3", INT_AT (mask.anchor_x), .target = CHANGES_MASK, .flags = CONTROLLABLE, .least = -1,
       .most = CONVOLVE_MAX_SIDE - 1, .standard = -1,
-      .blurb = "Column of the weight that lies on the pixel, counted from 0; presets have their middle there (-1 = "
-               "half the width, rounded down)" },
+      .blurb = "Column of the weight that lies on the pixel, counted from 0; presets and pictures have their middle "
+               "there (-1 = half the width, rounded down)" },
   { "anchor-y", "Anchor y", "0.3", INT_AT (mask.anchor_y), .target = CHANGES_MASK, .flags = CONTROLLABLE, .least = -1,
       .most = CONVOLVE_MAX_SIDE - 1, .standard = -1,
-      .blurb = "Row of the weight that lies on the pixel, counted from 0; presets have their middle there (-1 = half "
-               "the height, rounded down)" },
+      .blurb = "Row of the weight that lies on the pixel, counted from 0; presets and pictures have their middle "
+               "there (-1 = half the height, rounded down)" },
   { "flip", "Flip", "0.3", BOOLEAN_AT (mask.flip), .target = CHANGES_MASK, .flags = PLAYING,
       .blurb = "Turn the mask by 180 degrees around the pixel: a convolution in the mathematical sense, where "
                "otherwise the mask lies on the picture as it is written" },

@@ -13,6 +13,7 @@ typedef struct
   guint shape_width, shape_height; /* of WxH: in front of a text; 0 where there is none */
   gboolean flat;                   /* a text of one row, which may stand for several rows */
   gboolean any_size;               /* an even width or height needs no WxH: in front */
+  gboolean picture;                /* grey values of a picture, which becomes a mask of a size as shape.h says */
   gdouble divisor;                 /* of a header of libvips; 0 where there is none */
   GArray *values;                  /* gdouble, row by row */
 } ConvolveGrid;
@@ -21,7 +22,7 @@ typedef struct
 typedef enum
 {
   CONVOLVE_GRID_TEXT, /* a property: convolve_settings_make_mask() describes the text */
-  CONVOLVE_GRID_FILE, /* mask_file.h describes the text; messages count its lines */
+  CONVOLVE_GRID_FILE, /* for convolve_table_parse() alone; messages count lines */
   CONVOLVE_GRID_LIST  /* a property with the numbers of one row */
 } ConvolveGridOrigin;
 

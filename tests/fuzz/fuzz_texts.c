@@ -17,6 +17,7 @@
 #include "fuzz.h"
 #include "text/grid.h"
 #include "presets/presets.h"
+#include "text/table.h"
 #include "text/token.h"
 #include "properties/properties.h"
 #include "properties/property_rows.h"
@@ -668,7 +669,7 @@ static void
 read_file_text (FuzzBytes *bytes, const gchar *text)
 {
   GError *error = NULL;
-  ConvolveGrid *grid = convolve_grid_parse ("name", CONVOLVE_GRID_FILE, text, &error);
+  ConvolveGrid *grid = convolve_table_parse ("name", text, &error);
 
   check_error (grid != NULL, error);
   if (!grid)

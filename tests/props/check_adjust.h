@@ -7,4 +7,7 @@
 /* The tests of check_adjust.c, for the program check_sources. */
 TCase *mask_adjustments (void);
 
+/* The tests of check_shapes.c, for the same program. */
+TCase *mask_shapes (void);
+
 #endif

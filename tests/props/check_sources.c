@@ -11,6 +11,7 @@
 
 #include "text/array.h"
 #include "files/mask_file.h"
+#include "text/table.h"
 #include "props/check_adjust.h"
 #include "props/check_props.h"
 #include "support/file.h"
@@ -225,13 +226,17 @@ GST_START_TEST (files_that_are_bad)
   refuse_taken (with_text ("\n\n3y3: 1"),
       "\"3y3\" (line 3) before the colon is not a shape such as 5x3, of two numbers from 1 to 255");
   refuse_taken (with_text ("5x3:\n1 2 1\n1 2 1\n1 2 1"), "the shape 5x3 in front does not fit 3 rows of 3 values");
-  refuse_taken (with_text ("1 2 1\n1 \xff 1"), "line 2 is not text in UTF-8 (byte 0xff), and the file is no .npy file");
+  refuse_taken (with_text ("1 2 1\n1 \xff 1"),
+      "line 2 is not text in UTF-8 (byte 0xff), and the file is no .npy file and no picture in PNG, "
+      "PGM or PFM");
   refuse_taken (with_bytes ("\xff\xfe"
                             "1\0\n\0",
                     6),
-      "line 1 is not text in UTF-8 (byte 0xff), and the file is no .npy file");
+      "line 1 is not text in UTF-8 (byte 0xff), and the file is no .npy file and no picture in PNG, "
+      "PGM or PFM");
   refuse_taken (with_bytes ("1 2 1\n\n1\0 2", 11),
-      "line 3 is not text in UTF-8 (byte 0x00), and the file is no .npy file");
+      "line 3 is not text in UTF-8 (byte 0x00), and the file is no .npy file and no picture in PNG, "
+      "PGM or PFM");
 }
 GST_END_TEST;
 
@@ -295,8 +300,9 @@ GST_START_TEST (places)
   refuse_location (fifo, "not a regular file");
   g_unlink (fifo);
   refuse_taken (with_text (""), "the file is empty");
-  refuse_taken (with_bytes (spaces, CONVOLVE_MAX_MASK_FILE + 1), "the file has 1048577 bytes, more than 1048576");
-  refuse_taken (with_bytes (spaces, CONVOLVE_MAX_MASK_FILE), "the text is empty; weights are needed");
+  refuse_taken (with_bytes (spaces, CONVOLVE_MAX_MASK_FILE + 1), "the file has 8388609 bytes, more than 8388608");
+  refuse_taken (with_bytes (spaces, CONVOLVE_MAX_MASK_FILE), "the text has 8388608 bytes, more than 4194304");
+  refuse_taken (with_bytes (spaces, CONVOLVE_MAX_MASK_FILE / 2), "the text is empty; weights are needed");
   /* The end of a long name is shown. */
   convolve_settings_init (&settings);
   settings.file = convolve_kept_file_new (&convolve_mask_file, many);
@@ -461,7 +467,7 @@ GST_START_TEST (fuzz_files)
       else
         g_string_insert_c (text, at, alphabet[g_rand_int_range (random, 0, sizeof alphabet - 1)]);
     }
-    grid = convolve_grid_parse ("mask-location: f", CONVOLVE_GRID_FILE, text->str, &error);
+    grid = convolve_table_parse ("mask-location: f", text->str, &error);
     if (grid) {
       taken++;
       fail_unless (grid->values->len == grid->rows * grid->columns && grid->rows > 0, "round %u", round);
@@ -733,6 +739,7 @@ sources_suite (void)
   tcase_add_test (tc, vectors);
   tcase_add_test (tc, two_sources);
   suite_add_tcase (suite, mask_adjustments ());
+  suite_add_tcase (suite, mask_shapes ());
   return suite;
 }
 
