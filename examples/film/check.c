@@ -229,20 +229,51 @@ check_variants (void)
   return ok;
 }
 
-gboolean
-check_machine (const char *detector)
+/* The plugin, or NULL with a line. */
+static GstPlugin *
+load_plugin (void)
 {
   GstElementFactory *factory = gst_element_factory_find ("cudaconvolve");
   GstPlugin *plugin =
       factory ? gst_plugin_load_by_name (gst_plugin_feature_get_plugin_name (GST_PLUGIN_FEATURE (factory))) : NULL;
-  gboolean ok;
 
-  if (!plugin) {
+  g_clear_pointer (&factory, gst_object_unref);
+  if (!plugin)
     complain (
         "GStreamer does not find the element cudaconvolve; install the plugin, or set GST_PLUGIN_PATH to its folder");
-    g_clear_pointer (&factory, gst_object_unref);
+  return plugin;
+}
+
+gboolean
+check_version (void)
+{
+  GstPlugin *plugin;
+  char *gst = gst_version_string ();
+
+  say_begin ("version");
+  say_text ("program", VERSION);
+  say_text ("gstreamer", gst);
+  say_end ("cudaconvolve-film %s, %s", VERSION, gst);
+  g_free (gst);
+  plugin = load_plugin ();
+  if (!plugin)
     return FALSE;
-  }
+  say_begin ("plugin");
+  say_text ("version", gst_plugin_get_version (plugin));
+  say_text ("file", gst_plugin_get_filename (plugin));
+  say_end ("cudaconvolve %s, %s", gst_plugin_get_version (plugin), gst_plugin_get_filename (plugin));
+  gst_object_unref (plugin);
+  return TRUE;
+}
+
+gboolean
+check_machine (const char *detector)
+{
+  GstPlugin *plugin = load_plugin ();
+  gboolean ok;
+
+  if (!plugin)
+    return FALSE;
   say_system (plugin);
   say_gpu ();
   say_containers ();
@@ -250,6 +281,5 @@ check_machine (const char *detector)
   say_detector (detector);
   ok = check_variants ();
   gst_object_unref (plugin);
-  gst_object_unref (factory);
   return ok;
 }

@@ -8,4 +8,7 @@
 /* Says it. FALSE where the element is missing, or makes other bytes. detector is the user's model or command, or NULL. */
 gboolean check_machine (const char *detector);
 
+/* Says the versions of the program, of GStreamer and of the plugin. FALSE where there is no plugin. */
+gboolean check_version (void);
+
 #endif

@@ -9,6 +9,7 @@
 #include "compared.h"
 #include "container.h"
 #include "cover.h"
+#include "cuts.h"
 #include "edits.h"
 #include "input.h"
 #include "keyframes.h"
@@ -95,6 +96,7 @@ make_pipeline (Run *run)
   const char *input = run->options->input;
   GError *error = NULL;
   GstElement *source = input_make (input, run->options->rate, &error), *sink;
+  GstClockTime surplus = 0;
 
   if (!source) {
     complain_of (run, error);
@@ -103,7 +105,9 @@ make_pipeline (Run *run)
   }
   sink = output_make_sink (&run->film);
   gst_bin_add_many (GST_BIN (pipeline), source, sink, NULL);
-  run->streams = streams_new (pipeline, source, sink, run->options, run->container, run->origin,
+  if (g_file_test (input, G_FILE_TEST_IS_REGULAR))
+    surplus = cuts_mend (source, input);
+  run->streams = streams_new (pipeline, source, sink, run->options, run->container, run->origin, surplus,
       g_file_test (input, G_FILE_TEST_IS_REGULAR) ? chapters_read (input) : NULL, &error);
   if (run->streams)
     return pipeline;

@@ -75,7 +75,7 @@ int
 main (int argc, char **argv)
 {
   Options options = { .quality = USUAL_QUALITY, .rate = 25 };
-  gboolean json = FALSE, check = FALSE, ok;
+  gboolean json = FALSE, check = FALSE, version = FALSE, ok;
   const GOptionEntry entries[] = {
     { "boxes", 0, 0, G_OPTION_ARG_FILENAME, &options.boxes, "cover the boxes of a JSON file", "FILE.json" },
     { "cover", 0, 0, G_OPTION_ARG_STRING, &options.cover, "cover what a detector finds", "faces" },
@@ -101,6 +101,7 @@ main (int argc, char **argv)
     { "rate", 0, 0, G_OPTION_ARG_DOUBLE, &options.rate, "frames a second of a sequence of pictures, 25 by default",
         "NUMBER" },
     { "check", 0, 0, G_OPTION_ARG_NONE, &check, "say what this machine has, and compare checksums", NULL },
+    { "version", 0, 0, G_OPTION_ARG_NONE, &version, "say the versions of program, plugin and GStreamer", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &json, "write JSON lines, for programs", NULL },
     { 0 },
   };
@@ -122,7 +123,7 @@ main (int argc, char **argv)
       memmove (&argv[i], &argv[i + 1], (argc-- - i) * sizeof *argv);
       break;
     }
-  if (ok && !check && argc < 3)
+  if (ok && !check && !version && argc < 3)
     g_set_error_literal (&error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
         "a film and the name of the film to write are needed; see --help");
   g_option_context_free (context);
@@ -131,6 +132,8 @@ main (int argc, char **argv)
     return 1;
   }
   gst_pb_utils_init ();
+  if (version)
+    return check_version () ? 0 : 1;
   if (check)
     return check_machine (options.model ? options.model : options.detector) ? 0 : 1;
   options.input = argv[1];

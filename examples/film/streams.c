@@ -6,12 +6,15 @@
 #include <gst/pbutils/pbutils.h>
 #include <gst/video/video.h>
 
+#include "cuts.h"
 #include "encoder.h"
 #include "gif.h"
 #include "input.h"
 #include "keyframes.h"
+#include "lost.h"
 #include "output.h"
 #include "play.h"
+#include "progress.h"
 #include "say.h"
 
 /* Encoded frames wait here for the other streams, however far apart the streams lie in the file. */
@@ -58,6 +61,7 @@ struct _Streams
   const Origin *origin;
   GstBin *pipeline;
   GstElement *source, *mux, *convolve;
+  GstClockTime surplus;
   GPtrArray *list; /* Stream, in the order of the file */
   guint counts[G_N_ELEMENTS (kinds)];
   Stream *main;      /* the video that is convolved */
@@ -67,7 +71,10 @@ struct _Streams
   GstVideoOrientationMethod turn;
   gboolean left_out_pictures;    /* because they are not covered */
   gboolean left_out_attachments; /* because the muxer writes none */
-  guint pictures;                /* for the streaming thread */
+  guint pictures;                /* for the streaming thread, as what follows */
+  Lost lost;
+  int width, height;             /* of the first frame */
+  int other_width, other_height; /* of the first one that has another size, or 0 */
 
   GMutex linking;      /* of what follows, and of the list, until the streams are linked */
   GPtrArray *demuxers; /* inside parsebin */
@@ -514,6 +521,22 @@ set_clock (const Streams *streams, const GstCaps *caps)
     g_object_set (streams->mux_main, "trak-timescale", n > 0 ? n * ((FINEST + n - 1) / n) : FINEST, NULL);
 }
 
+/* Notes where the film changes its size. */
+static void
+note_size (Streams *streams, const GstStructure *structure)
+{
+  int width = 0, height = 0;
+
+  gst_structure_get (structure, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height, NULL);
+  if (streams->width == 0) {
+    streams->width = width;
+    streams->height = height;
+  } else if ((width != streams->width || height != streams->height) && !streams->other_width) {
+    streams->other_width = width;
+    streams->other_height = height;
+  }
+}
+
 /*
  * Films of full range that do not name their matrix: GStreamer takes such colorimetry for invalid, and the picture for one of limited
  * range. The matrix is then what GStreamer takes by default.
@@ -521,6 +544,7 @@ set_clock (const Streams *streams, const GstCaps *caps)
 static GstPadProbeReturn
 caps_come (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
+  Streams *streams = data;
   GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
   GstVideoColorimetry colorimetry;
   const GstStructure *structure;
@@ -532,6 +556,7 @@ caps_come (GstPad *pad, GstPadProbeInfo *info, gpointer data)
     return GST_PAD_PROBE_OK;
   gst_event_parse_caps (event, &caps);
   structure = gst_caps_get_structure (caps, 0);
+  note_size (streams, structure);
   if (!gst_video_colorimetry_from_string (&colorimetry, gst_structure_get_string (structure, "colorimetry"))
       || colorimetry.range != GST_VIDEO_COLOR_RANGE_0_255 || colorimetry.matrix != GST_VIDEO_COLOR_MATRIX_UNKNOWN)
     return GST_PAD_PROBE_OK;
@@ -584,6 +609,27 @@ encoder_caps_come (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
+/* Frames keep the size of the first one, because most muxers take no other. Of those that have it, nothing is changed. */
+static char *
+front_description (const Streams *streams, const GstCaps *caps)
+{
+  const GstStructure *structure = gst_caps_get_structure (caps, 0);
+  int width = 0, height = 0, n = 1, d = 1;
+  GString *text = g_string_new ("videoconvert");
+
+  if (gst_structure_get_int (structure, "width", &width) && gst_structure_get_int (structure, "height", &height)) {
+    gst_structure_get_fraction (structure, "pixel-aspect-ratio", &n, &d);
+    g_string_append_printf (text,
+        " ! videoscale add-borders=true ! capsfilter caps=\"video/x-raw(ANY),width=%d,height=%d", width, height);
+    if (n > 0 && d > 0)
+      g_string_append_printf (text, ",pixel-aspect-ratio=%d/%d", n, d);
+    g_string_append_c (text, '"');
+  }
+  if (streams->turn != GST_VIDEO_ORIENTATION_IDENTITY)
+    g_string_append_printf (text, " ! videoflip video-direction=%d ! videoconvert", streams->turn);
+  return g_string_free (text, FALSE);
+}
+
 static void
 video_decoded (GstElement *decode, GstPad *pad, gpointer data)
 {
@@ -602,9 +648,7 @@ video_decoded (GstElement *decode, GstPad *pad, gpointer data)
       || !g_str_has_prefix (gst_structure_get_name (gst_caps_get_structure (caps, 0)), "video/"))
     goto done;
   gst_pad_sticky_events_foreach (pad, see_sticky, streams->main);
-  description = streams->turn == GST_VIDEO_ORIENTATION_IDENTITY
-      ? g_strdup ("videoconvert")
-      : g_strdup_printf ("videoconvert ! videoflip video-direction=%d ! videoconvert", streams->turn);
+  description = front_description (streams, caps);
   front = make_bin (description);
   g_free (description);
   if (!front) {
@@ -621,7 +665,8 @@ video_decoded (GstElement *decode, GstPad *pad, gpointer data)
     gst_object_unref (front);
     goto done;
   }
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, caps_come, NULL, NULL);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, caps_come, streams, NULL);
+  lost_watch_frames (&streams->lost, pad);
   gif_stamp (streams->source, pad);
   set_clock (streams, caps);
   if (streams->container->picture && !input_is_sequence (streams->options->output))
@@ -650,6 +695,7 @@ decode_video (Stream *stream)
   g_object_set (decode, "caps", wanted, NULL);
   gst_caps_unref (wanted);
   g_signal_connect (decode, "pad-added", G_CALLBACK (video_decoded), streams);
+  lost_watch_packets (&streams->lost, stream->pad);
   gst_bin_add_many (streams->pipeline, queue, decode, NULL);
   sink = gst_element_get_static_pad (queue, "sink");
   ok = gst_element_link (queue, decode) && gst_element_sync_state_with_parent (decode)
@@ -990,6 +1036,7 @@ stream_found (GstElement *parse, GstPad *pad, gpointer data)
   stream->origin = gst_object_ref (pad);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, event_comes, stream, NULL);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, end_comes, streams, NULL);
+  cuts_take_off (pad, streams->surplus);
   g_mutex_lock (&streams->linking);
   g_ptr_array_add (streams->list, stream);
   /* A stream that comes later, as in recordings of television, finds a film that has begun. */
@@ -1064,7 +1111,7 @@ set_streaming (GstElement *mux, const char *properties)
 
 Streams *
 streams_new (GstElement *pipeline, GstElement *source, GstElement *sink, const Options *options,
-    const Container *container, const Origin *origin, Chapters *chapters, GError **error)
+    const Container *container, const Origin *origin, GstClockTime surplus, Chapters *chapters, GError **error)
 {
   Streams *streams;
   GstElement *parse = make ("parsebin", NULL, "gstreamer1.0-plugins-base", error);
@@ -1091,6 +1138,7 @@ streams_new (GstElement *pipeline, GstElement *source, GstElement *sink, const O
   streams->convolve = gst_object_ref (convolve);
   streams->mux = gst_object_ref (mux);
   streams->source = source;
+  streams->surplus = surplus;
   if (output_is_pipe (options->output))
     set_streaming (mux, container->streaming);
   gst_bin_add_many (streams->pipeline, parse, convolve, mux, NULL);
@@ -1179,6 +1227,10 @@ streams_lost (const Streams *streams)
 void
 streams_say (const Streams *streams)
 {
+  lost_warn (&streams->lost, streams->options->input);
+  if (streams->other_width)
+    complain ("warning: %s: the film changes its size from %dx%d to %dx%d; all frames have the first size now",
+        streams->options->input, streams->width, streams->height, streams->other_width, streams->other_height);
   for (guint i = 0; i < streams->list->len; i++) {
     const Stream *stream = g_ptr_array_index (streams->list, i);
     const char *outcome = stream->outcome ? stream->outcome : stream->kept ? "kept as it is" : "";

@@ -18,10 +18,10 @@ typedef struct _Streams Streams;
 
 /*
  * Puts cudaconvolve, named convolve, and the muxer into a pipeline, which writes into the sink. source gives the bytes of
- * the film, and origin is what its file says. chapters are those of the input, which are taken over, or NULL. NULL with error where an element is missing.
+ * the film, origin is what its file says, and by surplus the demuxer states too long a duration. chapters are those of the input, which are taken over, or NULL. NULL with error where an element is missing.
  */
 Streams *streams_new (GstElement *pipeline, GstElement *source, GstElement *sink, const Options *options,
-    const Container *container, const Origin *origin, Chapters *chapters, GError **error);
+    const Container *container, const Origin *origin, GstClockTime surplus, Chapters *chapters, GError **error);
 void streams_free (Streams *streams);
 
 /* cudaconvolve, which the streams own. */

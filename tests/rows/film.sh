@@ -324,7 +324,7 @@ film_check () {
     ! grep -vxF -f tests/element/mask/golden.csv out/golden &&
     timeout 20 build/examples/film/cudaconvolve-film --check >out/example && cat out/example &&
     grep -q '^bytes  *auto (.*cpu.*): the same as elsewhere, [1-9]' out/example && grep -q '^encoders  *[a-z0-9]* by ' out/example &&
-    film --check --json >out/example && python3 -c '
+    film --version | grep -q '^cudaconvolve [0-9.]*, /' && film --check --json >out/example && python3 -c '
 import json
 lines = [json.loads(line) for line in open("out/example")]
 assert any(line["event"] == "golden" and line["variant"] == "cpu" and line["made"] and not line["wrong"] for line in lines)'

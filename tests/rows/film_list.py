@@ -33,6 +33,8 @@ ALWAYS = {
 }
 
 
+CUT = {'(frames|duration|rate)': 'the frame that the cut goes through stays',
+       '(times|sound 1: )': 'sound that the cut goes through stays, or not'}
 COMMENT = 'GStreamer looks for COMMENTS in Matroska, and ffmpeg writes COMMENT (not told)'
 
 
@@ -62,6 +64,12 @@ def overwrite(data):
     return data[:at] + bytes((i * 37 + 11) % 251 for i in range(600)) + data[at + 600:]
 
 
+def emptied(data):
+    """Zeros take the place of some pictures, but not of what says where these are."""
+    at = len(data) // 2
+    return data[:at] + bytes(8000) + data[at + 8000:]
+
+
 def half(data):
     return data[:len(data) // 2]
 
@@ -70,7 +78,7 @@ class Film:
     """One film, and one output of the program for it."""
 
     def __init__(self, kind, name, recipe, to, change=None, known=None, properties='', options='', error=None, least=34.0,
-                 quick=False, decoder=None, damaged=False, needs=''):
+                 quick=False, decoder=None, damaged=False, needs='', says=''):
         self.kind = kind                # what bug reports call the film
         self.name = name                # the file of the film
         self.recipe = recipe            # ffmpeg's arguments
@@ -84,6 +92,7 @@ class Film:
         self.quick = quick              # belongs to the short run
         self.decoder = decoder          # the one of ffmpeg that knows the alpha of this film
         self.damaged = damaged          # frames may be lost, but the program has to say so
+        self.says = says                # what the program has to say
         self.needs = needs              # an element without which the film is left out
 
 
@@ -150,6 +159,8 @@ FILMS = [
     Film('begins at 10 s, ts', 'later.ts', PICTURE + SOUND + H264 + AAC + '-output_ts_offset 10', 'mp4'),
     Film('sound begins before the picture', 'delayed.mkv', '-itsoffset 0.4 ' + PICTURE + SOUND + H264 + AAC, 'mkv'),
     Film('sound begins before the picture, mp4', 'delayed.mp4', '-itsoffset 0.4 ' + PICTURE + SOUND + H264 + AAC, 'mp4'),
+    Film('cut without encoding', 'cut-copy.mp4', '-ss 1.1 -i uncut.mp4 -t 1.5 -c copy', 'mp4', quick=True, known=CUT),
+    Film('cut without encoding, of one key frame', 'cut-late.mp4', '-ss 2.5 -i uncut.mp4 -t 1 -c copy', 'mkv', known=CUT),
     Film('240 frames/s', 'fast.mp4', '-f lavfi -i testsrc2=s=320x180:r=240:d=0.5 ' + H264, 'mp4'),
     Film('23.976 frames/s', 'film-rate.mp4', '-f lavfi -i testsrc2=s=320x180:r=24000/1001:d=1.2 ' + H264, 'mp4'),
     Film('29.97 frames/s, to mkv', 'ntsc.mp4', '-f lavfi -i testsrc2=s=320x180:r=30000/1001:d=1.2 ' + SOUND + H264 + AAC, 'mkv'),
@@ -222,6 +233,8 @@ FILMS = [
     Film('AV1', 'av1.mp4', PICTURE + SOUND + '-c:v libsvtav1 -preset 12 -crf 20 -pix_fmt yuv420p ' + AAC, 'mp4'),
     Film('Theora', 'theora.ogv', PICTURE + SOUND + '-c:v libtheora -q:v 10 -c:a libvorbis', 'webm',
          known={'sound 1: times': "the last packet of Ogg's sound ends later"}),
+    Film('another size in the middle', 'sizes.ts', '-i concat:first.ts|second.ts -c copy', 'mkv', says='changes its size from 320x180 to 240x240',
+         known={'picture': 'all frames have the first size, and ffmpeg compares no films of two sizes'}),
     # Names
     Film('umlauts and spaces', 'Käse & "Brötchen" im Spätsommer.mp4', PICTURE + SOUND + H264 + AAC, 'mp4', quick=True),
     Film('a name with a dash in front', '-film.mp4', PICTURE + H264, 'mp4'),
@@ -233,5 +246,6 @@ FILMS = [
     Film('cut off, no moov', 'cut.mp4', PICTURE + SOUND + H264 + AAC, 'mp4', half, error=''),
     Film('cut off, mkv', 'cut.mkv', PICTURE + SOUND + H264 + AAC, 'mkv', half, damaged=True),
     Film('overwritten, mp4', 'overwritten.mp4', PICTURE + SOUND + H264 + AAC, 'mp4', overwrite, damaged=True),
+    Film('zeros in the middle', 'zeros.mp4', '-i uncut.mp4 -map 0:v -c copy', 'mp4', emptied, damaged=True, least=0, says='frames? could not be decoded'),
     Film('overwritten, ts', 'overwritten.ts', PICTURE + SOUND + H264 + AAC, 'mkv', overwrite, damaged=True),
 ]

@@ -27,7 +27,7 @@ import subprocess
 import sys
 import time
 
-from film_list import ALWAYS, FILMS
+from film_list import AAC, ALWAYS, FILMS, H264, PICTURE, SOUND
 
 TIME = 0.0015      # s: Matroska's times are whole milliseconds
 SYNC = 0.012       # s between picture and sound, against the film
@@ -69,6 +69,12 @@ def make_parts(folder):
         with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
             file.write(text)
     ffmpeg('-f', 'lavfi', '-i', 'testsrc=s=64x64:d=0.04', '-frames:v', '1', 'cover.jpg', cwd=folder)
+    # The second key frame of uncut.mp4 is at 2 s.
+    longer = [text.replace('d=1.2', 'd=4') for text in (PICTURE, SOUND)]
+    for name, recipe in (('uncut.mp4', ''.join(longer) + H264 + '-g 50 -bf 2 ' + AAC), ('first.ts', PICTURE + H264),
+                         ('second.ts', PICTURE.replace('320x180', '240x240') + H264 + '-output_ts_offset 1.28')):
+        if not os.path.exists(os.path.join(folder, name)):
+            ffmpeg(*shlex.split(recipe), '-fflags', '+bitexact', name, cwd=folder)
 
 
 def make(film, folder):
@@ -595,6 +601,8 @@ def compare(outcome, source, output, said):
     comparison = Comparison(outcome.film, before, after)
     outcome.ins, outcome.outs = before.summary(), after.summary()
     outcome.frames, outcome.psnr = comparison.frames, comparison.psnr
+    if not re.search(outcome.film.says, said):
+        outcome.faults.append('the program does not say "%s"' % outcome.film.says)
     if outcome.film.damaged:
         wrong = [d for d in comparison.deviations if re.match('frames|times|picture', d)]
         if wrong and not re.search('damag|lost|missing|broken|corrupt|error|warning|incomplete', said, re.I):
