@@ -9,6 +9,7 @@
 #include "container.h"
 #include "convolve.h"
 #include "input.h"
+#include "made.h"
 #include "play.h"
 #include "progress.h"
 #include "say.h"
@@ -140,14 +141,16 @@ batch_convolve (const Options *options)
     if (g_hash_table_contains (outputs, output)) {
       failed++;
       complain ("%s: another film of this run has become %s; rename one of them", one.input, output);
-    } else if (g_file_test (output, G_FILE_TEST_EXISTS)) {
+    } else if (g_file_test (output, G_FILE_TEST_EXISTS) && made_how (&one) != MADE_OTHER) {
       there++;
       say_begin ("there");
       say_text ("output", output);
-      say_end ("film: %s: is there already, and was left as it is%s", output, options->cover ? ", covered or not" : "");
-    } else if (convolve_film (&one))
+      say_end ("film: %s: is there already%s", output,
+          made_how (&one) == MADE_SO ? "" : ", and was left as it is, whatever made it");
+    } else if (convolve_film (&one)) {
+      made_note (&one);
       made++;
-    else
+    } else
       failed++;
     g_hash_table_add (outputs, output);
   }

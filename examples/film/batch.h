@@ -9,7 +9,8 @@
 gboolean batch_is (const char *input);
 
 /*
- * Makes a film in the output's folder for each film of the input, with a line for each. Films that are there already are left alone.
+ * Makes a film in the output's folder for each film of the input, with a line for each. Films that are there already are left
+ * alone, unless the program made them with other options.
  * FALSE where one failed.
  */
 gboolean batch_convolve (const Options *options);

@@ -287,7 +287,13 @@ film_folder () {
   for text in '1 made, 0 there already, 1 failed' '0 made, 1 there already, 1 failed'; do
     ! film out/folder out/folder-made >out/example 2>&1 && cat out/example && grep -q "^films: $text" out/example || return 1
   done
-  [ "$(frames 'out/folder-made/a b.mp4')" = 100 ] && [ "$(find out/folder-made -type f | wc -l)" = 1 ] &&
+  [ "$(frames 'out/folder-made/a b.mp4')" = 100 ] && [ "$(find out/folder-made -type f | wc -l)" = 2 ] || return 1
+  # Made anew with other options, but not where nobody knows how the film was made.
+  for text in '1 made, 0 there already, 1 failed' '0 made, 1 there already, 1 failed'; do
+    ! film out/folder out/folder-made sigma=3 >out/example 2>&1 && cat out/example && grep -q "^films: $text" out/example || return 1
+  done
+  rm out/folder-made/.cudaconvolve-film && ! film out/folder out/folder-made sigma=4 >out/example 2>&1 && cat out/example &&
+    grep -q 'left as it is, whatever made it' out/example &&
     film 'out/folder/a*' out/folder-made --container=mkv && [ "$(frames 'out/folder-made/a b.mkv')" = 100 ] &&
     refuses 'is that of the input' out/folder out/folder &&
     refuses 'are for one film' out/folder out/folder-made --cover=faces --preview
