@@ -573,6 +573,16 @@
  */
 
 /**
+ * GstCudaConvolve:region-smooth:
+ *
+ * With apply-to=outside-regions, the time constant in nanoseconds with which the weights of regions follow the boxes,
+ * so that the edge of a segmentation mask does not flicker. What leaves a region stays in sight for about that long (0
+ * = at once).
+ *
+ * Since: 0.3
+ */
+
+/**
  * GstCudaConvolve:region-sources:
  *
  * Where the regions of a frame come from. A frame whose format has no alpha is changed as a whole where alpha is among

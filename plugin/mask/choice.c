@@ -120,7 +120,7 @@ make_regions (GstCudaConvolve *self, ConvolveProperties *properties, Made *made,
 {
   if (!has_regions (properties))
     return TRUE;
-  made->regions = gst_cuda_convolve_regions_new (made->plans, &self->noise);
+  made->regions = gst_cuda_convolve_regions_new (made->plans, &self->noise, &self->smooth);
   return new_boxes_touch (self, properties, error)
       && gst_cuda_convolve_regions_set (made->regions, self->detections, properties, error);
 }

@@ -105,6 +105,7 @@ forget (GstCudaConvolveBase *base)
   gst_cuda_convolve_forget_choice (self);
   gst_cuda_convolve_detections_forget (self->detections);
   gst_cuda_convolve_noise_forget (&self->noise);
+  gst_cuda_convolve_smooth_forget (&self->smooth);
   self->plans_told = self->choices_told = 0;
 }
 
@@ -275,8 +276,10 @@ gst_cuda_convolve_sink_event (GstBaseTransform *trans, GstEvent *event)
     warn_of_metadata (self);
   }
   /* Regions of earlier frames say nothing of frames at another place. */
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
     gst_cuda_convolve_detections_forget (self->detections);
+    gst_cuda_convolve_smooth_forget (&self->smooth);
+  }
   return GST_BASE_TRANSFORM_CLASS (gst_cuda_convolve_parent_class)->sink_event (trans, event);
 }
 
@@ -331,6 +334,7 @@ gst_cuda_convolve_finalize (GObject *object)
 {
   gst_cuda_convolve_detections_free (GST_CUDA_CONVOLVE (object)->detections);
   gst_cuda_convolve_noise_clear (&GST_CUDA_CONVOLVE (object)->noise);
+  gst_cuda_convolve_smooth_clear (&GST_CUDA_CONVOLVE (object)->smooth);
   G_OBJECT_CLASS (gst_cuda_convolve_parent_class)->finalize (object);
 }
 

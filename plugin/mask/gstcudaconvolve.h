@@ -21,6 +21,7 @@ struct _GstCudaConvolve
   GstCudaConvolveWork *inner;      /* the regions or the plans, in their inner form where they have one; or NULL */
   GstCudaConvolveDetections *detections;
   GstCudaConvolveNoise noise;
+  GstCudaConvolveSmooth smooth;
   gboolean left;            /* the frame that comes next to look() has waited */
   gboolean plans_fit;       /* the caps are still those that the plans were made for */
   gboolean looked;          /* for the regions of the next frame */

@@ -472,6 +472,12 @@ gst_cuda_convolve_detections_advance (GstCudaConvolveDetections *detections, con
   detections->height = height;
 }
 
+const GstCudaConvolveMoment *
+gst_cuda_convolve_detections_now (const GstCudaConvolveDetections *detections)
+{
+  return &detections->frame.time.now;
+}
+
 static gboolean
 is_recent (const GstCudaConvolveDetections *detections, const GstCudaConvolveMoment *then)
 {

@@ -8,6 +8,7 @@
 
 #include <gst/video/video.h>
 
+#include "regions/frametime.h"
 #include "regions/patches.h"
 #include "stream/record.h"
 
@@ -72,6 +73,9 @@ const GArray *gst_cuda_convolve_detections_find (GstCudaConvolveDetections *dete
  * them. Then the whole frame is to be changed, whichever part the user asked for.
  */
 gboolean gst_cuda_convolve_detections_are_too_many (const GstCudaConvolveDetections *detections);
+
+/* When the frame is that advance() was for. */
+const GstCudaConvolveMoment *gst_cuda_convolve_detections_now (const GstCudaConvolveDetections *detections);
 
 /* The stream ends: what has not come so far is a fault, too. */
 void gst_cuda_convolve_detections_end (GstCudaConvolveDetections *detections);

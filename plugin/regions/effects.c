@@ -272,26 +272,9 @@ gst_cuda_convolve_blend_patch (GstCudaConvolveRegions *regions, const GstCudaCon
   const GstCudaConvolveLayout *layout = &regions->plans->work.in;
   const GstCudaConvolveGroup *group = &layout->groups[number];
   const GstCudaConvolveWindows *windows = &regions->windows;
-  ConvolveExtras extras = {
-    .outlines =
-        patch->has_polygons ? &g_array_index (regions->patches.outlines, ConvolveOutline, patch->first_box) : NULL,
-    .corners = (const ConvolvePoint *) regions->patches.corners->data,
-    .n_corners = regions->patches.corners->len,
-    .mattes = &regions->mattes[patch->mattes & GST_CUDA_CONVOLVE_MATTE_PICTURE ? 0 : 1],
-    .n_mattes = (patch->mattes & 1) + (patch->mattes >> 1),
-  };
-  ConvolveArea area = {
-    /* An array without boxes has no memory. */
-    .boxes = patch->n_boxes > 0 ? &g_array_index (regions->patches.boxes, ConvolveRect, patch->first_box) : NULL,
-    .count = patch->n_boxes,
-    .shape = patch->shape,
-    .feather = regions->patches.feather,
-    .outside = regions->patches.outside,
-    .transparency = convolve_region_settings_transparency (&regions->properties->region),
-    .x_step = group->x_step,
-    .y_step = group->y_step,
-    .extras = patch->has_polygons || patch->mattes ? &extras : NULL,
-  };
+  guint mattes = patch->mattes | (regions->is_smooth ? GST_CUDA_CONVOLVE_MATTE_PICTURE : 0);
+  ConvolveExtras extras;
+  ConvolveArea area;
   ConvolvePlane plane = {
     .source = origin_of (bytes, group, rect),
     .source_stride = (gssize) rect.width * group->pixel.stride,
@@ -301,6 +284,18 @@ gst_cuda_convolve_blend_patch (GstCudaConvolveRegions *regions, const GstCudaCon
     .height = windows->planes[group->plane].rows,
     .region = rect,
   };
+
+  gst_cuda_convolve_patch_area (&regions->patches, patch, &area, &extras);
+  extras.mattes = &regions->mattes[mattes & GST_CUDA_CONVOLVE_MATTE_PICTURE ? 0 : 1];
+  extras.n_mattes = (mattes & 1) + (mattes >> 1);
+  area.outside = regions->patches.outside;
+  area.transparency = convolve_region_settings_transparency (&regions->properties->region);
+  area.x_step = group->x_step;
+  area.y_step = group->y_step;
+  if (regions->is_smooth) { /* the boxes are in the matte */
+    area.count = 0;
+    extras.outlines = NULL;
+  }
 
   /* An area has steps up to 4. In 4:1:0 a row of chroma at the edge of a box may so count to one field alone. */
   if (windows->woven && (windows->kind & GST_CUDA_CONVOLVE_SECOND_ROWS) && group->y_step == 2)

@@ -50,6 +50,16 @@ gst_cuda_convolve_matte_scale (const ConvolveImage *image, gint width, gint heig
   return values;
 }
 
+ConvolveMatte
+gst_cuda_convolve_matte_of_plane (const guint8 *values, gint width, gint height)
+{
+  return (ConvolveMatte){ .samples = values,
+    .stride = width,
+    .width = width,
+    .height = height,
+    .pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 } };
+}
+
 gboolean
 gst_cuda_convolve_matte_find_alpha (const GstCudaConvolveLayout *layout, guint *group, guint *sample)
 {

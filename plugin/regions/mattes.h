@@ -16,6 +16,9 @@ G_BEGIN_DECLS
  */
 guint8 *gst_cuda_convolve_matte_scale (const ConvolveImage *image, gint width, gint height, ConvolveRect *bounds);
 
+/* A plane of weights without gaps between the rows, as a matte. */
+ConvolveMatte gst_cuda_convolve_matte_of_plane (const guint8 *values, gint width, gint height);
+
 /*
  * The group and the number of the sample that have the alpha of frames with the layout. FALSE where the format has no
  * alpha.

@@ -651,3 +651,24 @@ gst_cuda_convolve_patches_take_frame (GstCudaConvolvePatches *patches, const Con
   if (!changes_nothing (settings))
     cover_frame (patches, settings, picture);
 }
+
+void
+gst_cuda_convolve_patch_area (const GstCudaConvolvePatches *patches, const GstCudaConvolvePatch *patch,
+    ConvolveArea *area, ConvolveExtras *extras)
+{
+  *extras = (ConvolveExtras){
+    .outlines = patch->has_polygons ? &g_array_index (patches->outlines, ConvolveOutline, patch->first_box) : NULL,
+    .corners = (const ConvolvePoint *) patches->corners->data,
+    .n_corners = patches->corners->len,
+  };
+  *area = (ConvolveArea){
+    /* An array without boxes has no memory. */
+    .boxes = patch->n_boxes > 0 ? &g_array_index (patches->boxes, ConvolveRect, patch->first_box) : NULL,
+    .count = patch->n_boxes,
+    .shape = patch->shape,
+    .feather = patches->feather,
+    .x_step = 1,
+    .y_step = 1,
+    .extras = extras,
+  };
+}

@@ -130,6 +130,10 @@ gboolean gst_cuda_convolve_box_touches_frame (const GstCudaConvolveBox *box, con
 void gst_cuda_convolve_patches_add_matte (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
     GstCudaConvolveMattes matte, ConvolveRect rect, const GstCudaConvolvePicture *picture);
 
+/* The weights of the patch's boxes in luma pixels, without mattes. extras has what the area refers to. */
+void gst_cuda_convolve_patch_area (const GstCudaConvolvePatches *patches, const GstCudaConvolvePatch *patch,
+    ConvolveArea *area, ConvolveExtras *extras);
+
 /* One patch of the whole frame, as if one box were as large as the frame, with neither feather nor ellipse. */
 void gst_cuda_convolve_patches_take_frame (GstCudaConvolvePatches *patches, const ConvolveRegionSettings *settings,
     const GstCudaConvolvePicture *picture);

@@ -140,6 +140,39 @@ find_patches (GstCudaConvolveRegions *regions, const GArray *found)
   }
 }
 
+/*
+ * Smooths the weights of the frame's boxes and picture, which then stand for both. Where the whole frame is changed, no part of it
+ * stays in sight. FALSE without memory: then the weights stay as they are.
+ */
+static gboolean
+smooth_weights (GstCudaConvolveRegions *regions, const GstCudaConvolveMoment *now)
+{
+  const ConvolveRegionSettings *settings = &regions->properties->region;
+  const gint width = regions->picture.width, height = regions->picture.height;
+  const GstCudaConvolvePatches *patches = &regions->patches;
+  const GstCudaConvolvePatch *patch;
+  ConvolveMatte matte;
+  ConvolveExtras extras;
+  ConvolveArea area;
+
+  if (settings->apply_to != CONVOLVE_APPLY_TO_OUTSIDE_REGIONS || settings->smooth == 0 || patches->patches->len == 0) {
+    gst_cuda_convolve_smooth_forget (regions->smooth);
+    return FALSE;
+  }
+  if (regions->whole) {
+    gst_cuda_convolve_smooth_advance (regions->smooth, width, height, NULL, now, settings->smooth, regions->pool);
+    return FALSE;
+  }
+  regions->kept.is_valid = FALSE;
+  patch = &g_array_index (patches->patches, GstCudaConvolvePatch, 0);
+  matte = gst_cuda_convolve_matte_of_plane (regions->mask_plane, width, height);
+  gst_cuda_convolve_patch_area (patches, patch, &area, &extras);
+  extras.mattes = &matte;
+  extras.n_mattes = patch->mattes & GST_CUDA_CONVOLVE_MATTE_PICTURE ? 1 : 0;
+  return gst_cuda_convolve_smooth_advance (regions->smooth, width, height,
+      area.count > 0 || extras.n_mattes > 0 ? &area : NULL, now, settings->smooth, regions->pool);
+}
+
 gboolean
 gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolveDetections *detections,
     GstBuffer *buffer)
@@ -166,6 +199,7 @@ gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolve
     regions->faults |= GST_CUDA_CONVOLVE_METADATA_IS_OUTSIDE;
   if (regions->patches.limited)
     regions->faults |= GST_CUDA_CONVOLVE_BOXES_ARE_LIMITED;
+  regions->is_smooth = smooth_weights (regions, gst_cuda_convolve_detections_now (detections));
   if (!settings->active) {
     gst_cuda_convolve_patches_forget (&regions->patches);
     regions->whole = NULL;
@@ -214,7 +248,7 @@ static const GstCudaConvolveWorkKind kind_of_regions = {
 };
 
 GstCudaConvolveRegions *
-gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans, GstCudaConvolveNoise *noise)
+gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans, GstCudaConvolveNoise *noise, GstCudaConvolveSmooth *smooth)
 {
   const GstCudaConvolveLayout *layout = &plans->work.in;
   GstCudaConvolveRegions *regions = gst_cuda_convolve_work_new (&kind_of_regions, layout, layout);
@@ -230,5 +264,6 @@ gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans, GstCudaConvolveNoise
   for (guint i = 0; i < G_N_ELEMENTS (regions->windows_of); i++)
     regions->windows_of[i] = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolveWindow));
   regions->noise = noise;
+  regions->smooth = smooth;
   return regions;
 }

@@ -5,6 +5,7 @@
 
 #include "regions/detections.h"
 #include "regions/noise.h"
+#include "regions/smooth.h"
 #include "plans/plans.h"
 #include "stream/record.h"
 
@@ -14,9 +15,11 @@ typedef struct _GstCudaConvolveRegions GstCudaConvolveRegions;
 
 /*
  * Works on parts of frames with the plans' layout, where the plans work. To be unreferenced as work. The noise must outlive
- * the regions: it is that of the regions before, because new noise with every change of settings could be averaged away.
+ * the regions: it is that of the regions before, because new noise with every change of settings could be averaged away. So
+ * must the smoothed weights, which go on when settings change.
  */
-GstCudaConvolveRegions *gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans, GstCudaConvolveNoise *noise);
+GstCudaConvolveRegions *gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans, GstCudaConvolveNoise *noise,
+    GstCudaConvolveSmooth *smooth);
 
 /*
  * Sets what is to be done, and which boxes detections finds. The effect is not auto. properties differ from those that

@@ -7,6 +7,7 @@
 #include "regions/mattes.h"
 #include "regions/patches.h"
 #include "regions/regions.h"
+#include "regions/smooth.h"
 
 G_BEGIN_DECLS
 
@@ -50,6 +51,8 @@ struct _GstCudaConvolveRegions
   const gchar *whole;               /* why that whole frame is changed, or NULL */
   GstCudaConvolvePatches patches;
   GstCudaConvolveNoise *noise;                  /* the element's */
+  GstCudaConvolveSmooth *smooth;                /* likewise */
+  gboolean is_smooth;                           /* its weights are those of the frame that find() was for */
   GstCudaConvolveWindows windows;               /* of the frame that run() works on */
   GArray *windows_of[GST_VIDEO_MAX_COMPONENTS]; /* GstCudaConvolveWindow, of each group of this frame */
   GArray *places;                               /* GstCudaConvolvePlace, of each group with an effect, patch by patch */

@@ -136,19 +136,41 @@ copy_to_device (GstCudaConvolveRegions *regions, gpointer *copy, gconstpointer m
   return convolve_device_copy (regions->work.device, *copy, memory, bytes, CONVOLVE_COPY_TO_DEVICE, error);
 }
 
-/* Sets the matte of the picture. */
+/* Uploads the smoothed weights, which differ from frame to frame, to a stage of the frame's own. */
+static ConvolveStatus
+upload_smooth (GstCudaConvolveRegions *regions, ConvolveMatte *matte, ConvolveError *error)
+{
+  ConvolveDevice *device = regions->work.device;
+  ConvolveRows rows = { .count = matte->height,
+    .row_bytes = matte->width,
+    .host = (void *) matte->samples,
+    .host_stride = matte->width };
+  ConvolveStage stage;
+  ConvolveStatus status =
+      convolve_device_stage (device, GST_VIDEO_MAX_PLANES, matte->width, matte->height, &stage, error);
+
+  if (status != CONVOLVE_OK)
+    return status;
+  matte->samples = stage.source;
+  matte->stride = stage.stride;
+  return convolve_device_upload (device, GST_VIDEO_MAX_PLANES, &rows, error);
+}
+
+/* Sets the matte of the picture, or of the smoothed weights, which have the picture's. */
 static ConvolveStatus
 place_mask (GstCudaConvolveRegions *regions, ConvolveError *error)
 {
   gint width = regions->picture.width, height = regions->picture.height;
-  ConvolveStatus status =
-      copy_to_device (regions, &regions->mask_on_device, regions->mask_plane, (gsize) width * height, error);
+  const guint8 *plane = regions->is_smooth ? gst_cuda_convolve_smooth_plane (regions->smooth) : regions->mask_plane;
+  ConvolveStatus status;
 
-  regions->mattes[0] = (ConvolveMatte){ .samples = regions->work.device ? regions->mask_on_device : regions->mask_plane,
-    .stride = width,
-    .width = width,
-    .height = height,
-    .pixel = { .type = CONVOLVE_SAMPLE_U8, .depth = 8, .samples = 1, .stride = 1, .select = 1 } };
+  regions->mattes[0] = gst_cuda_convolve_matte_of_plane (plane, width, height);
+  if (!regions->work.device)
+    return CONVOLVE_OK;
+  if (regions->is_smooth)
+    return upload_smooth (regions, &regions->mattes[0], error);
+  status = copy_to_device (regions, &regions->mask_on_device, plane, (gsize) width * height, error);
+  regions->mattes[0].samples = regions->mask_on_device;
   return status;
 }
 
@@ -167,7 +189,7 @@ run_once (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs
   find_windows (regions);
   if (status == CONVOLVE_OK)
     status = take_turn (regions, gst_cuda_convolve_compute_patch, pairs, bytes, error);
-  if (status == CONVOLVE_OK && regions->mask)
+  if (status == CONVOLVE_OK && (regions->mask || regions->is_smooth))
     status = place_mask (regions, error);
   if (status == CONVOLVE_OK && regions->has_alpha)
     status = take_alpha (regions, pairs, (guint8 *) bytes + of_effects, error);

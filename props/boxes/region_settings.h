@@ -67,6 +67,7 @@ typedef struct
   gdouble opacity;   /* 0..1 */
   guint64 hold;      /* nanoseconds */
   guint64 lookahead; /* nanoseconds, 0..CONVOLVE_MAX_LOOKAHEAD */
+  guint64 smooth;    /* nanoseconds, 0..CONVOLVE_MAX_SMOOTH */
   ConvolveRegionFallback fallback;
   struct _ConvolveKeptFile *mask;    /* of region-mask-location, shared: see image_file.h; NULL where there is none */
   struct _ConvolveKeptFile *picture; /* of region-picture, likewise */
@@ -77,6 +78,7 @@ typedef struct
 #define CONVOLVE_LEAST_EPSILON 0.01
 #define CONVOLVE_MAX_EPSILON 100
 #define CONVOLVE_MAX_BOXES 4096
+#define CONVOLVE_MAX_SMOOTH G_GUINT64_CONSTANT (10000000000)    /* ten seconds */
 #define CONVOLVE_MAX_LOOKAHEAD G_GUINT64_CONSTANT (10000000000) /* ten seconds */
 
 void convolve_region_settings_copy (ConvolveRegionSettings *to,

@@ -147,6 +147,12 @@ static const Row rows[] = {
       .blurb =
           "Nanoseconds of running time that each frame waits for later ones, so that a box covers the frames before its "
           "first detection, and moves through the gap between two detections. This is latency (0 = none)" },
+  { "region-smooth", "Region smooth", "0.3", TIME_AT (region.smooth), .target = AROUND, .flags = PLAYING,
+      .most = CONVOLVE_MAX_SMOOTH,
+      .blurb =
+          "With apply-to=outside-regions, the time constant in nanoseconds with which the weights of regions follow the "
+          "boxes, so that the edge of a segmentation mask does not flicker. What leaves a region stays in sight for about "
+          "that long (0 = at once)" },
   { "region-fallback", "Region fallback", "0.3", ENUM_AT (region.fallback, convolve_region_fallback_get_type),
       .target = DETECTIONS, .flags = PLAYING, .standard = CONVOLVE_REGION_FALLBACK_NONE,
       .blurb = "What to do when no metadata came for longer than region-hold. A frame without a "

@@ -137,6 +137,8 @@ add_idle_of_regions (const ConvolveProperties *properties, GPtrArray *sentences)
     add_idle_of (properties, NOISE, "region-effect is not noise-pixelate", sentences);
   if (effect != CONVOLVE_REGION_EFFECT_FILL)
     add_idle_of (properties, FILLING, "region-effect is not fill", sentences);
+  if (region->apply_to != CONVOLVE_APPLY_TO_OUTSIDE_REGIONS)
+    add_idle_of (properties, AROUND, "apply-to is regions, which are covered at once", sentences);
   add_idle_sources (region, sentences);
   if (!(region->sources & CONVOLVE_REGION_SOURCE_TEXT))
     add_idle_of (properties, WRITTEN, "region-sources has no text", sentences);

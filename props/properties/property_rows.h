@@ -43,6 +43,7 @@ typedef enum
   BLOCKS,       /* in regions, whose effect has blocks */
   NOISE,        /* in regions, whose effect is noise-pixelate */
   FILLING,      /* in regions, whose effect is fill */
+  AROUND,       /* in what lies outside of regions */
   WRITTEN,      /* in regions, which come from the text */
   DETECTIONS,   /* in regions, which come from metadata */
 } Target;

@@ -122,6 +122,10 @@ add_weak (const ConvolveProperties *properties, GPtrArray *sentences)
   ConvolveRegionEffect effect = convolve_region_settings_effect (region);
   gboolean is_box = g_strcmp0 (properties->mask.mask, "box") == 0;
 
+  if (region->smooth > 0 && region->apply_to == CONVOLVE_APPLY_TO_OUTSIDE_REGIONS)
+    g_ptr_array_add (sentences,
+        g_strdup ("region-smooth: what leaves a region stays in sight for about that long, so that the edge is soft "
+                  "and not all is hidden; region-smooth=0 hides at once"));
   if (region->opacity < 1)
     g_ptr_array_add (sentences,
         g_strdup ("region-opacity: below 1 the picture shows through every effect, so that nothing is hidden; "

@@ -121,6 +121,7 @@ static const Expected mask_rows[] = {
   { "region-seed", "0", "1", FALSE },
   { "region-hold", "500000000", "1", FALSE },
   { "region-lookahead", "0", "1", FALSE },
+  { "region-smooth", "0", "1", FALSE },
   { "region-fallback", "none", "frame", FALSE },
   { "region-log", NULL, "film.jsonl", FALSE },
   { "weights", "<>", "<<1,2.5>,<-3,4>>", FALSE },

@@ -495,8 +495,9 @@ GST_START_TEST (regions_without_effect)
   properties->region.seed = 5;
   properties->region.color = 1;
   properties->region.hold = 7;
+  properties->region.smooth = 8;
   convolve_properties_add_idle (properties, sentences);
-  fail_unless_equals_int (sentences->len, 7);
+  fail_unless_equals_int (sentences->len, 8);
   for (guint i = 0; i < sentences->len; i++)
     fail_unless (g_str_has_suffix (g_ptr_array_index (sentences, i), " has no effect: apply-to is frame"));
 
@@ -506,7 +507,7 @@ GST_START_TEST (regions_without_effect)
   properties->region.effect = CONVOLVE_REGION_EFFECT_FILL;
   properties->region.regions = g_strdup ("1,2,3,4");
   convolve_properties_add_idle (properties, sentences);
-  fail_unless_equals_int (sentences->len, 5);
+  fail_unless_equals_int (sentences->len, 6);
   fail_unless_equals_string (g_ptr_array_index (sentences, 0),
       "region-strength: 0.5 has no effect: region-effect is not mask");
   fail_unless_equals_string (g_ptr_array_index (sentences, 1),
@@ -516,6 +517,8 @@ GST_START_TEST (regions_without_effect)
   fail_unless_equals_string (g_ptr_array_index (sentences, 3),
       "region-seed: 5 has no effect: region-effect is not noise-pixelate");
   fail_unless_equals_string (g_ptr_array_index (sentences, 4),
+      "region-smooth: 8 has no effect: apply-to is regions, which are covered at once");
+  fail_unless_equals_string (g_ptr_array_index (sentences, 5),
       "region-hold: 7 has no effect: region-sources has no metadata");
   /* The mask does nothing beside another effect, and its size nothing beside a strength. */
   g_ptr_array_set_size (sentences, 0);
@@ -554,6 +557,7 @@ GST_START_TEST (regions_without_effect)
   g_ptr_array_set_size (sentences, 0);
   properties->region.apply_to = CONVOLVE_APPLY_TO_OUTSIDE_REGIONS;
   properties->region.blocks = 6;
+  properties->region.smooth = 8;
   convolve_properties_add_idle (properties, sentences);
   fail_unless_equals_int (sentences->len, 1);
   fail_unless_equals_string (g_ptr_array_index (sentences, 0),

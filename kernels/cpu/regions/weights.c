@@ -353,6 +353,30 @@ add_polygon (ConvolveWeights *weights, int i, int y)
   }
 }
 
+/*
+ * Takes the largest bytes of a row of luma pixels for the pixels whose luma pixels all lie in the row, and returns how many
+ * these are. Without branches, for the vectoriser.
+ */
+static int
+take_bytes (const ConvolveWeights *weights, const ConvolveMatte *matte, const uint8_t *row)
+{
+  const int step = weights->area->x_step, x = weights->region.x * step;
+  const int count = convolve_clamp ((matte->width - x) / step, 0, weights->region.width);
+  const uint8_t *restrict at = row + x;
+  uint16_t *restrict found = weights->found;
+
+  if (step == 1)
+    for (int i = 0; i < count; i++)
+      found[i] = found[i] > at[i] ? found[i] : at[i];
+  else if (step == 2)
+    for (int i = 0; i < count; i++) {
+      uint16_t larger = at[2 * i] > at[2 * i + 1] ? at[2 * i] : at[2 * i + 1];
+
+      found[i] = found[i] > larger ? found[i] : larger;
+    }
+  return step <= 2 ? count : 0;
+}
+
 /* Takes the largest values of samples in a row of luma pixels. */
 static void
 take_values (ConvolveWeights *weights, const ConvolveMatte *matte, const uint8_t *row)
@@ -360,8 +384,9 @@ take_values (ConvolveWeights *weights, const ConvolveMatte *matte, const uint8_t
   const ConvolveArea *area = weights->area;
   const ConvolvePixel *pixel = &matte->pixel;
   int step = area->x_step, x = weights->region.x * step, size = convolve_sample_size (pixel->type);
+  int first = size == 1 && pixel->stride == 1 ? take_bytes (weights, matte, row) : 0;
 
-  for (int i = 0; i < weights->region.width; i++)
+  for (int i = first; i < weights->region.width; i++)
     for (int k = 0; k < step; k++) {
       int column = x + i * step + k < matte->width ? x + i * step + k : matte->width - 1;
       const uint8_t *at = row + (ptrdiff_t) column * pixel->stride + matte->sample * size;
@@ -383,8 +408,16 @@ add_matte (ConvolveWeights *weights, const ConvolveMatte *matte, int y)
   for (int v = y * area->y_step; v < (y + 1) * area->y_step; v++)
     take_values (weights, matte,
         (const uint8_t *) matte->samples + convolve_clamp (v, 0, matte->height - 1) * matte->stride);
-  for (int i = 0; i < width; i++)
-    raise (&weights->weights[i], (weights->found[i] * CONVOLVE_WHOLE_WEIGHT + whole / 2) / whole);
+  /* With 8 bits the quotient is the value, and 1 more from 128 on. */
+  if (whole == 255)
+    for (int i = 0; i < width; i++) {
+      uint16_t weight = weights->found[i] + (weights->found[i] >> 7);
+
+      weights->weights[i] = weights->weights[i] > weight ? weights->weights[i] : weight;
+    }
+  else
+    for (int i = 0; i < width; i++)
+      raise (&weights->weights[i], (weights->found[i] * CONVOLVE_WHOLE_WEIGHT + whole / 2) / whole);
 }
 
 /* --- rows --- */

@@ -74,6 +74,9 @@ GST_START_TEST (settings_are_told)
     { "apply-to=regions regions=1,1,8,8 region-opacity=0.9", "region-opacity: below 1|shows through|region-opacity=1" },
     { "apply-to=outside-regions regions=1,1,8,8 region-opacity=0.9", "region-opacity: below 1|shows through" },
     { "apply-to=regions regions=1,1,8,8 region-opacity=1", NULL },
+    { "apply-to=outside-regions regions=1,1,8,8 region-smooth=100000000",
+        "region-smooth: |stays in sight|region-smooth=0" },
+    { "apply-to=outside-regions regions=1,1,8,8 region-smooth=0", NULL },
     { "apply-to=regions regions=1,1,8,8", NULL },
     { "apply-to=outside-regions regions=1,1,8,8", NULL },
   };

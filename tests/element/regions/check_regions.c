@@ -234,6 +234,7 @@ regions_suite (void)
   suite_add_tcase (suite, region_ahead ());
   suite_add_tcase (suite, region_shapes ());
   suite_add_tcase (suite, region_pictures ());
+  suite_add_tcase (suite, region_smooth ());
   suite_add_tcase (suite, region_promises ());
   suite_add_tcase (suite, region_record ());
   suite_add_tcase (suite, region_warnings ());

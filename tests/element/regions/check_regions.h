@@ -73,6 +73,7 @@ TCase *region_boxes (void);
 TCase *region_choice (void);
 TCase *region_hold (void);
 TCase *region_shapes (void);
+TCase *region_smooth (void);
 TCase *region_pictures (void);
 TCase *region_promises (void);
 TCase *region_record (void);

@@ -174,7 +174,7 @@ MORE = (
 
 def lines():
     return [line.strip() for line in PAGE.read_text(encoding='utf-8').splitlines()
-            if line.strip().startswith('gst-launch-1.0') and 'onnxinference' in line]
+            if line.strip().startswith('gst-launch-1.0') and 'onnxinference' in line and 'apply-to=regions' in line]
 
 
 def run(line, folder):
