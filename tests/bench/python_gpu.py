@@ -7,7 +7,7 @@
 
 Without CUDACONVOLVE_LIBRARY the installed module is taken. Device memory comes from libcudart through ctypes, as objects with
 __cuda_array_interface__. Results are compared with those of the CPU, byte by byte. Where PyTorch or CuPy is installed, its arrays
-are checked, too, and torch.nn.functional.conv2d() is timed. --check leaves out the times.
+are checked, too, and torch.nn.functional.conv2d() and CV-CUDA are timed where they are installed. --check leaves out the times.
 
 `device_us` is the time of a call on its stream, by events around many calls. `host_us` is what a call takes until it returns. copy is
 cudaMemcpyAsync() from device to device. Exits 1 where a result differs, and 77 without a GPU.
@@ -15,6 +15,7 @@ cudaMemcpyAsync() from device to device. Exits 1 where a result differs, and 77 
 import argparse
 import ctypes
 import importlib.util
+import math
 import os
 import pathlib
 import random
@@ -32,7 +33,7 @@ if os.environ.get('CUDACONVOLVE_LIBRARY'):
 import cudaconvolve  # noqa: E402
 
 SIZES = {'small': (97, 61), '1080p': (1920, 1080), '4K': (3840, 2160)}
-BYTES = {'|u1': 1, '<u2': 2, '<f4': 4}
+BYTES = {'|u1': 1, '<u2': 2, '<f4': 4, '<i4': 4}
 TO_DEVICE, TO_HOST, ON_DEVICE = 1, 2, 3
 faults = []
 
@@ -295,6 +296,50 @@ def torch_row(size, name, channels, arguments):
     return timed(lambda: torch.nn.functional.conv2d(image, weights, padding=side // 2), torch.cuda.current_stream().cuda_stream or 1)
 
 
+def batch_of(cvcuda, image):
+    batch = cvcuda.ImageBatchVarShape(1)
+    batch.pushback(image)
+    return batch
+
+
+def cvcuda_row(name, shape, typestr, arguments, stream):
+    """CV-CUDA's gaussian(), averageblur() or conv2d() with the same boundary; None where there is none for the format or the mask."""
+    if not importlib.util.find_spec('cvcuda'):
+        return None
+    import cvcuda
+    deep = shape if len(shape) == 3 else (*shape, 1)
+    image, out = Memory(deep, typestr), Memory(deep, typestr)
+    mask, border, on = arguments['mask'], cvcuda.Border.REPLICATE, cvcuda.as_stream(stream)
+    try:
+        if isinstance(mask, list):
+            weights = (ctypes.c_float * len(mask) ** 2)(*[tap / arguments['divisor'] for row in mask for tap in row])
+            square = len(mask), len(mask), 1
+            taps = Memory(square, '<f4', Host(square, '<f4', memoryview(weights)))
+            anchor = Memory((1, 2), '<i4', Host((1, 2), '<i4', memoryview((ctypes.c_int32 * 2)(-1, -1))))
+            given = [batch_of(cvcuda, cvcuda.as_image(memory)) for memory in (out, image, taps)]
+            given += [cvcuda.as_tensor(anchor, 'NC'), border]
+            function = cvcuda.conv2d_into
+        else:
+            given = [cvcuda.as_tensor(memory, 'HWC') for memory in (out, image)]
+            if mask == 'gaussian':
+                side = 2 * math.ceil(3 * arguments['sigma']) + 1
+                given += [(side, side), (arguments['sigma'], arguments['sigma']), border]
+                function = cvcuda.gaussian_into
+            elif mask == 'box':
+                given += [(arguments['width'], arguments['width']), (-1, -1), border]
+                function = cvcuda.averageblur_into
+            else:
+                return None
+        return timed(lambda: function(*given, stream=on), stream)
+    except Exception as reason:
+        print(f'# CV-CUDA, {name} {mask if isinstance(mask, str) else len(mask)}: {reason}'.split('\n')[0], file=sys.stderr)
+        return None
+    finally:
+        cuda('cudaStreamSynchronize', pointer(stream))
+        image.free()
+        out.free()
+
+
 def measure():
     print(f'# {NAME}, {options.calls} calls, Python {sys.version.split()[0]}')
     print('size,format,what,mask,device_us,host_us', flush=True)
@@ -312,6 +357,9 @@ def measure():
                     continue
                 times = timed(lambda: cudaconvolve.filter2d(image, out=out, stream=stream, **arguments), stream)
                 print(f'{size},{name},cudaconvolve,{mask},{times[0]:.1f},{times[1]:.1f}', flush=True)
+                peer = cvcuda_row(name, shape, typestr, arguments, stream)
+                if peer:
+                    print(f'{size},{name},CV-CUDA,{mask},{peer[0]:.1f},{peer[1]:.1f}', flush=True)
                 if 'fractions' in mask and typestr == '|u1':
                     times = torch_row(size, name, channels, arguments)
                     if times:
