@@ -267,7 +267,7 @@ struct ConvolveBorderKernel
   int side;         /* of the kernel's mask, K */
 };
 
-/* The part for this plane of kernels for two planes of a frame, see cuda/registers/two_planes.cuh. */
+/* The part for this plane of kernels for two planes of a frame, see cuda/registers/frame.cuh. */
 struct ConvolveBorderTwo
 {
   const void *kernels[CONVOLVE_MOST_TWO]; /* or NULL */
@@ -290,21 +290,6 @@ struct ConvolveBorderLoaded
 /* Copies the kernels and their mask, which begins with ConvolveParts, to plan->loaded. Errors: NO_MEMORY. */
 ConvolveStatus convolve_border_load (ConvolvePlan *plan, const ConvolveBorderKernel &alone,
     const ConvolveBorderTwo &two, const void *mask, size_t mask_size, ConvolveError *error);
-
-/*
- * Copies a kernel for K x K weights, whose threads have tiles of W groups and R rows, and its mask to plan->loaded.
- * Errors: NO_MEMORY.
- */
-template <int K, int W, int R, typename Mask>
-static inline ConvolveStatus
-convolve_border_load (ConvolvePlan *plan, const void *kernel, const Mask &mask, int warps, ConvolveError *error,
-    const ConvolveBorderTwo &two = {})
-{
-  static_assert (sizeof (Mask) <= CONVOLVE_SMALL_MASK && offsetof (Mask, parts) == 0,
-      "convolve_border_run () copies the mask and writes the parts over its beginning");
-
-  return convolve_border_load (plan, { kernel, W * CONVOLVE_GROUP, R, warps, K }, two, &mask, sizeof (Mask), error);
-}
 
 /*
  * Divides the plane and launches the loaded kernel. Where runs are independent and the plan has a kernel for two

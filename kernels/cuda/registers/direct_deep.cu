@@ -2,7 +2,7 @@
 /* direct for 16-bit samples whose unused bits are all below them, or all above them. */
 #include "cuda/registers/deep.cuh"
 #include "cuda/registers/direct.h"
-#include "cuda/registers/two_planes.cuh"
+#include "cuda/registers/frame.cuh"
 
 /* The kernel's second parameter. */
 template <int K>
@@ -35,105 +35,82 @@ template <int K, int S, bool TOP, bool FLOOR, bool TWO>
 struct DirectDeepKernel
 {
   static constexpr ConvolveShape shape = TWO ? two_shapes[K / 2 - 1][S - 1] : shapes[K / 2 - 1][S - 1];
-  static constexpr int W = shape.groups, R = shape.rows, V = shape.warps;
+  static constexpr int W = shape.groups, R = shape.rows;
+  static constexpr bool alone = false;
   typedef DirectDeep<K> Taps;
 
   template <typename Block>
-  static __device__ __forceinline__ void run (const ConvolveImage &image, const Taps &taps, const Block &block);
-};
+  static __device__ __forceinline__ void
+  run (const ConvolveImage &image, const Taps &taps, const Block &block)
+  {
+    constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, count = (W + 2) * 2 * S;
+    uint32_t words[rows][count];
+    float sums[R][S][columns];
 
-template <int K, int S, bool TOP, bool FLOOR, bool TWO>
-template <typename Block>
-__device__ __forceinline__ void
-DirectDeepKernel<K, S, TOP, FLOOR, TWO>::run (const ConvolveImage &image, const Taps &taps, const Block &block)
-{
-  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, count = (W + 2) * 2 * S;
-  uint32_t words[rows][count];
-  float sums[R][S][columns];
+    if (convolve_border<uint16_t, S, K> (image, taps.parts, taps.tap, block))
+      return;
+    int2 tile = convolve_tile<W, R> (taps.parts, block);
+    convolve_load_deep<S, W, K> (image, tile, words);
+#pragma unroll
+    for (int i = 0; i < R * S * columns; i++)
+      sums[0][0][i] = FLOOR ? taps.start[i / columns % S] : 0;
+#pragma unroll
+    for (int n = 0; n < rows; n++) {
+      uint32_t clean[count];
 
-  if (convolve_border<uint16_t, S, K> (image, taps.parts, taps.tap, block))
-    return;
-  int2 tile = convolve_tile<W, R> (taps.parts, block);
-  convolve_load_deep<S, W, K> (image, tile, words);
+      convolve_clean_deep_row<TOP> (taps.deep, words[n], clean);
 #pragma unroll
-  for (int i = 0; i < R * S * columns; i++)
-    sums[0][0][i] = FLOOR ? taps.start[i / columns % S] : 0;
+      for (int s = 0; s < S; s++)
 #pragma unroll
-  for (int n = 0; n < rows; n++) {
-    uint32_t clean[count];
-
-    convolve_clean_deep_row<TOP> (taps.deep, words[n], clean);
-#pragma unroll
-    for (int s = 0; s < S; s++)
-#pragma unroll
-      for (int i = 0; i < columns + K - 1; i++) {
-        float value = convolve_deep_value<TOP> (taps.deep, clean, (CONVOLVE_GROUP - K / 2 + i) * S + s);
+        for (int i = 0; i < columns + K - 1; i++) {
+          float value = convolve_deep_value<TOP> (taps.deep, clean, (CONVOLVE_GROUP - K / 2 + i) * S + s);
 
 #pragma unroll
-        for (int r = 0; r < R; r++)
+          for (int r = 0; r < R; r++)
 #pragma unroll
-          for (int c = 0; c < columns; c++)
-            if (n - r >= 0 && n - r < K && i - c >= 0 && i - c < K)
-              sums[r][s][c] +=
-                  taps.tap[n - r < 0 || n - r >= K ? 0 : n - r][i - c < 0 || i - c >= K ? 0 : i - c] * value;
-      }
+            for (int c = 0; c < columns; c++)
+              if (n - r >= 0 && n - r < K && i - c >= 0 && i - c < K)
+                sums[r][s][c] +=
+                    taps.tap[n - r < 0 || n - r >= K ? 0 : n - r][i - c < 0 || i - c >= K ? 0 : i - c] * value;
+        }
+    }
+    if (FLOOR)
+      convolve_store_deep<S, W, R, TOP> (image, taps.deep, tile, sums, &words[K / 2]);
+    else
+      convolve_store_sums<uint16_t, S, W, R> (image, tile, sums, &words[K / 2]);
   }
-  if (FLOOR)
-    convolve_store_deep<S, W, R, TOP> (image, taps.deep, tile, sums, &words[K / 2]);
-  else
-    convolve_store_sums<uint16_t, S, W, R> (image, tile, sums, &words[K / 2]);
-}
+};
 
 template <int K, int S, bool TOP, bool TWO>
 using DirectFloor = DirectDeepKernel<K, S, TOP, true, TWO>;
 
-/* Centres the mask in K x K taps and loads the kernel. */
 template <int K, int S, bool TOP, bool FLOOR>
 static ConvolveStatus
 load_as (ConvolvePlan *plan, const ConvolveIntegerTail &tail, ConvolveError *error)
 {
-  const ConvolveTaps *from = &plan->taps;
   DirectDeep<K> taps = {};
 
   convolve_deep_init (plan, &taps.deep);
   taps.deep.tail = tail;
   for (int s = 0; s < plan->pixel.samples; s++)
     taps.start[s] = (float) tail.start[s];
-  for (int j = 0; j < from->height; j++)
-    for (int i = 0; i < from->width; i++)
-      taps.tap[j + (K - from->height) / 2][i + (K - from->width) / 2] =
-          from->taps[j * from->width + i] * convolve_tap_unit (plan);
+  convolve_centre<K> (&plan->taps, 1, convolve_tap_unit (plan), taps.tap);
   if constexpr (FLOOR)
     return convolve_load_planes<DirectFloor, K, S, TOP> (plan, taps, error);
-  typedef DirectDeepKernel<K, S, TOP, FLOOR, false> Alone;
-
-  return convolve_border_load<K, Alone::W, Alone::R> (plan, (const void *) convolve_one_plane<Alone>, taps, Alone::V,
-      error);
-}
-
-template <int K, int S>
-static ConvolveStatus
-load (ConvolvePlan *plan, ConvolveError *error)
-{
-  const bool top = convolve_deep_is_top (plan);
-  ConvolveIntegerTail tail = {};
-  const char *unused;
-
-  if (convolve_deep_tail_choose (plan, &tail, &unused))
-    return top ? load_as<K, S, true, true> (plan, tail, error) : load_as<K, S, false, true> (plan, tail, error);
-  return load_as<K, S, true, false> (plan, {}, error);
+  return convolve_load_plane<K, DirectDeepKernel<K, S, TOP, FLOOR, false> > (plan, taps, error);
 }
 
 ConvolveStatus
 convolve_direct_load_deep (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples]. */
-  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[4][CONVOLVE_MAX_SAMPLES] = {
-    { load<3, 1>, load<3, 2>, NULL, load<3, 4> },
-    { load<5, 1>, load<5, 2>, NULL, load<5, 4> },
-    { load<7, 1>, load<7, 2>, NULL, load<7, 4> },
-    { load<9, 1>, load<9, 2>, NULL, load<9, 4> },
-  };
-  return loads[convolve_border_size (plan)][plan->pixel.samples - 1](plan, error);
+  const bool top = convolve_deep_is_top (plan);
+  ConvolveIntegerTail tail = {};
+  const char *unused;
+  const bool floor = convolve_deep_tail_choose (plan, &tail, &unused);
+
+  return convolve_load_for<4, CONVOLVE_FOR_DEEP> (plan, [=] (auto k, auto s, auto) {
+    if (!floor)
+      return load_as<k, s, true, false> (plan, {}, error);
+    return top ? load_as<k, s, true, true> (plan, tail, error) : load_as<k, s, false, true> (plan, tail, error);
+  });
 }

@@ -3,6 +3,12 @@
 #include "cuda/registers/direct.h"
 #include "cuda/registers/sets.cuh"
 
+/* [8 or 16 bits][3x3, 5x5][1, 2, 3, 4 samples] */
+static constexpr ConvolveShape shapes[2][2][CONVOLVE_MAX_SAMPLES] = {
+  { { { 1, 4 }, { 1, 4 }, { 1, 2 }, { 1, 2 } }, { { 1, 4 }, { 1, 4 }, { 1, 2 }, { 1, 2 } } },
+  { { { 1, 4 }, { 1, 4 }, {}, { 1, 2 } }, { { 1, 4 }, { 1, 2 }, {}, { 1, 2 } } },
+};
+
 /* The kernel's second parameter. */
 template <int K>
 struct DirectSets
@@ -98,97 +104,91 @@ store_row (const ConvolveImage &image, uint8_t *to, const int (&results)[S][COLU
  * The idea: as direct, but a thread finishes one output after the other with all sets, from K rows of input whose
  * samples are converted once. values[n % K] is row n.
  */
-template <typename T, int K, int S, int W, int R, int RULE>
-__global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
-    convolve_direct_sets (const __grid_constant__ ConvolveImage image, const __grid_constant__ DirectSets<K> taps)
+template <typename T, int K, int S, int RULE>
+struct DirectSetsKernel
 {
-  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, bytes = S * sizeof (T);
-  const ConvolveParts &parts = taps.parts;
-  uint32_t words[rows][(W + 2) * bytes];
-  int results[R][S][columns];
+  static constexpr ConvolveShape shape = shapes[std::is_same<T, uint16_t>::value][K / 2 - 1][S - 1];
+  static constexpr bool alone = true;
+  typedef DirectSets<K> Taps;
 
-  ConvolveOrder order (image);
-  if (convolve_border_of_sets<T, S, K> (image, parts, taps.sets, taps.tap))
-    return;
-  int2 tile = convolve_tile<W, R> (parts);
-  convolve_load_tile<bytes, W, K> (image, tile, words);
+  static __device__ __forceinline__ void
+  run (const ConvolveImage &image, const Taps &taps)
+  {
+    constexpr int W = shape.groups, R = shape.rows;
+    constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, bytes = S * sizeof (T);
+    const ConvolveParts &parts = taps.parts;
+    uint32_t words[rows][(W + 2) * bytes];
+    int results[R][S][columns];
+
+    ConvolveOrder order (image);
+    if (convolve_border_of_sets<T, S, K> (image, parts, taps.sets, taps.tap))
+      return;
+    int2 tile = convolve_tile<W, R> (parts);
+    convolve_load_tile<bytes, W, K> (image, tile, words);
 #pragma unroll
-  for (int s = 0; s < S; s++) {
-    float values[K][columns + K - 1];
+    for (int s = 0; s < S; s++) {
+      float values[K][columns + K - 1];
 
 #pragma unroll
-    for (int n = 0; n < rows; n++) {
+      for (int n = 0; n < rows; n++) {
 #pragma unroll
-      for (int i = 0; i < columns + K - 1; i++)
-        values[n % K][i] = convolve_value<T> (image, words[n], (CONVOLVE_GROUP - K / 2 + i) * S + s);
-      if (n < K - 1)
-        continue;
+        for (int i = 0; i < columns + K - 1; i++)
+          values[n % K][i] = convolve_value<T> (image, words[n], (CONVOLVE_GROUP - K / 2 + i) * S + s);
+        if (n < K - 1)
+          continue;
 #pragma unroll
-      for (int c = 0; c < columns; c++)
-        results[n - K + 1][s][c] = finish_output<T, K, RULE> (taps, values, n - K + 1, c, s);
+        for (int c = 0; c < columns; c++)
+          results[n - K + 1][s][c] = finish_output<T, K, RULE> (taps, values, n - K + 1, c, s);
+      }
     }
-  }
 
-  uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * bytes);
+    uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * bytes);
 #pragma unroll
-  for (int r = 0; r < R; r++, to += image.destination_stride)
-    store_row<T, S> (image, to, results[r], &words[r + K / 2][bytes]);
-}
+    for (int r = 0; r < R; r++, to += image.destination_stride)
+      store_row<T, S> (image, to, results[r], &words[r + K / 2][bytes]);
+  }
+};
 
-template <typename T, int K, int S, int W, int R>
-static const void *
-kernel_of (const DirectSets<K> &taps)
+/* Whether the taps that PAIR_OF_SLOPES leaves out are 0. */
+static bool
+are_slopes (const DirectSets<3> &taps)
 {
-  if (taps.sets.magnitude && taps.sets.count == 2 && taps.sets.root.near_is_right)
-    return (const void *) convolve_direct_sets<T, K, S, W, R, NEAR_OF_TWO>;
-  return taps.sets.is_pair ? (const void *) convolve_direct_sets<T, K, S, W, R, PAIR>
-                           : (const void *) convolve_direct_sets<T, K, S, W, R, ANY_SETS>;
+  for (int i = 0; i < 18; i++)
+    if (is_absent<PAIR_OF_SLOPES> (i / 9, i / 3 % 3, i % 3) && taps.tap[i / 9][i / 3 % 3][i % 3] != 0)
+      return false;
+  return true;
 }
 
-/* Centres the sets and loads the kernel. */
-template <typename T, int K, int S, int W, int R>
+template <typename T, int K, int S>
+static ConvolveStatus
+load_kernel (ConvolvePlan *plan, const DirectSets<K> &taps, ConvolveError *error)
+{
+  /* 8-bit samples are mostly for packed, so weights of 0 are not looked for. */
+  if constexpr (K == 3 && std::is_same<T, uint16_t>::value)
+    if (taps.sets.is_pair && are_slopes (taps))
+      return convolve_load_plane<K, DirectSetsKernel<T, K, S, PAIR_OF_SLOPES> > (plan, taps, error);
+  if (taps.sets.magnitude && taps.sets.count == 2 && taps.sets.root.near_is_right)
+    return convolve_load_plane<K, DirectSetsKernel<T, K, S, NEAR_OF_TWO> > (plan, taps, error);
+  return taps.sets.is_pair ? convolve_load_plane<K, DirectSetsKernel<T, K, S, PAIR> > (plan, taps, error)
+                           : convolve_load_plane<K, DirectSetsKernel<T, K, S, ANY_SETS> > (plan, taps, error);
+}
+
+template <typename T, unsigned LAYOUTS>
 static ConvolveStatus
 load (ConvolvePlan *plan, ConvolveError *error)
 {
-  DirectSets<K> taps = {};
+  return convolve_load_for<2, LAYOUTS> (plan, [=] (auto k, auto s, auto) {
+    DirectSets<k> taps = {};
 
-  convolve_sets_fill (plan, &taps.sets);
-  convolve_centre_sets<K> (plan, taps.tap);
-  return convolve_border_load<K, W, R> (plan, kernel_of<T, K, S, W, R> (taps), taps, CONVOLVE_WARPS, error);
-}
-
-/* 3x3 and 16-bit samples, where weights of 0 are known. 8-bit samples are mostly for packed. */
-template <int S, int W, int R>
-static ConvolveStatus
-load_deep_3x3 (ConvolvePlan *plan, ConvolveError *error)
-{
-  DirectSets<3> taps = {};
-  bool slopes = true;
-
-  convolve_sets_fill (plan, &taps.sets);
-  convolve_centre_sets<3> (plan, taps.tap);
-  for (int i = 0; i < 18; i++)
-    slopes = slopes && !(is_absent<PAIR_OF_SLOPES> (i / 9, i / 3 % 3, i % 3) && taps.tap[i / 9][i / 3 % 3][i % 3] != 0);
-  return convolve_border_load<3, W, R> (plan,
-      taps.sets.is_pair && slopes ? (const void *) convolve_direct_sets<uint16_t, 3, S, W, R, PAIR_OF_SLOPES>
-                                  : kernel_of<uint16_t, 3, S, W, R> (taps),
-      taps, CONVOLVE_WARPS, error);
+    convolve_sets_fill (plan, &taps.sets);
+    convolve_centre_sets<k> (plan, taps.tap);
+    return load_kernel<T, k, s> (plan, taps, error);
+  });
 }
 
 ConvolveStatus
 convolve_direct_load_sets (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [sample type][3x3, 5x5][1, 2, 3, 4 samples]; the last two arguments are W and R. */
-  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[CONVOLVE_N_SAMPLE_TYPES][2][CONVOLVE_MAX_SAMPLES] = {
-    {
-        { load<uint8_t, 3, 1, 1, 4>, load<uint8_t, 3, 2, 1, 4>, load<uint8_t, 3, 3, 1, 2>, load<uint8_t, 3, 4, 1, 2> },
-        { load<uint8_t, 5, 1, 1, 4>, load<uint8_t, 5, 2, 1, 4>, load<uint8_t, 5, 3, 1, 2>, load<uint8_t, 5, 4, 1, 2> },
-    },
-    {
-        { load_deep_3x3<1, 1, 4>, load_deep_3x3<2, 1, 4>, NULL, load_deep_3x3<4, 1, 2> },
-        { load<uint16_t, 5, 1, 1, 4>, load<uint16_t, 5, 2, 1, 2>, NULL, load<uint16_t, 5, 4, 1, 2> },
-    },
-  };
-  return loads[plan->pixel.type][convolve_border_size (plan)][plan->pixel.samples - 1](plan, error);
+  return plan->pixel.type == CONVOLVE_SAMPLE_U16 ? load<uint16_t, CONVOLVE_FOR_DEEP> (plan, error)
+                                                 : load<uint8_t, CONVOLVE_FOR_SAMPLES> (plan, error);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/registers/packed.h"
 #include "cuda/registers/bytes.cuh"
-#include "cuda/registers/two_planes.cuh"
+#include "cuda/registers/frame.cuh"
 
 CONVOLVE_DEVICE_FUNCTIONS (packed);
 
@@ -63,73 +63,71 @@ template <int K, int S, int C, bool CLAMPS, bool ABSOLUTE, bool TWO>
 struct PackedKernel
 {
   static constexpr ConvolveShape shape = TWO ? two_shapes[K / 2 - 1][S - 1] : shapes[K / 2 - 1][S - 1];
-  static constexpr int W = shape.groups, R = shape.rows, V = shape.warps;
+  static constexpr int W = shape.groups, R = shape.rows;
+  static constexpr bool alone = false;
   typedef PackedTaps<K> Taps;
 
   template <typename Block>
-  static __device__ __forceinline__ void run (const ConvolveImage &image, const Taps &taps, const Block &block);
-};
+  static __device__ __forceinline__ void
+  run (const ConvolveImage &image, const Taps &taps, const Block &block)
+  {
+    constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
+    const ConvolveParts &parts = taps.parts;
+    uint32_t words[rows][(W + 2) * S], column[C][columns];
+    int sums[R][C][columns], row[K * taps.row_words], last_column[taps.column_words + 1];
 
-template <int K, int S, int C, bool CLAMPS, bool ABSOLUTE, bool TWO>
-template <typename Block>
-__device__ __forceinline__ void
-PackedKernel<K, S, C, CLAMPS, ABSOLUTE, TWO>::run (const ConvolveImage &image, const Taps &taps, const Block &block)
-{
-  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
-  const ConvolveParts &parts = taps.parts;
-  uint32_t words[rows][(W + 2) * S], column[C][columns];
-  int sums[R][C][columns], row[K * taps.row_words], last_column[taps.column_words + 1];
-
-  if (convolve_border<uint8_t, S, K, ABSOLUTE> (image, parts, taps.single, block))
-    return;
-  int2 tile = convolve_tile<W, R> (parts, block);
-  convolve_load_tile<S, W, K> (image, tile, words);
-  convolve_take (row, taps.row);
-  convolve_take (last_column, taps.column);
+    if (convolve_border<uint8_t, S, K, ABSOLUTE> (image, parts, taps.single, block))
+      return;
+    int2 tile = convolve_tile<W, R> (parts, block);
+    convolve_load_tile<S, W, K> (image, tile, words);
+    convolve_take (row, taps.row);
+    convolve_take (last_column, taps.column);
 #pragma unroll
-  for (int i = 0; i < R * C * columns; i++)
-    sums[0][0][i] = ABSOLUTE ? 0 : taps.tail.start[i / columns % C];
+    for (int i = 0; i < R * C * columns; i++)
+      sums[0][0][i] = ABSOLUTE ? 0 : taps.tail.start[i / columns % C];
 #pragma unroll
-  for (int n = 0; n < rows; n++)
+    for (int n = 0; n < rows; n++)
 #pragma unroll
-    for (int s = 0; s < C; s++) {
-      uint32_t bytes[W + 2];
+      for (int s = 0; s < C; s++) {
+        uint32_t bytes[W + 2];
 
 #pragma unroll
-      for (int g = 0; g < W + 2; g++)
-        bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
+        for (int g = 0; g < W + 2; g++)
+          bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
 #pragma unroll
-      for (int c = 0; c < columns; c++) {
-        const int left = CONVOLVE_GROUP + c - K / 2, right = CONVOLVE_GROUP + c + K / 2; /* the mask's ends in bytes */
+        for (int c = 0; c < columns; c++) {
+          const int left = CONVOLVE_GROUP + c - K / 2,
+                    right = CONVOLVE_GROUP + c + K / 2; /* the mask's ends in bytes */
 
-        column[s][c] =
-            n == 0 ? bytes[right / 4] << (3 - right % 4) * 8 : convolve_move_down (column[s][c], bytes, right);
+          column[s][c] =
+              n == 0 ? bytes[right / 4] << (3 - right % 4) * 8 : convolve_move_down (column[s][c], bytes, right);
 #pragma unroll
-        for (int w = 0; w < taps.row_words; w++) {
-          uint32_t four = convolve_shifted (bytes, left + 4 * w);
+          for (int w = 0; w < taps.row_words; w++) {
+            uint32_t four = convolve_shifted (bytes, left + 4 * w);
 
+#pragma unroll
+            for (int r = 0; r < R; r++)
+              if (n - r >= 0 && n - r < K)
+                sums[r][s][c] =
+                    convolve_dot (four, row[(n - r < 0 || n - r >= K ? 0 : n - r) * taps.row_words + w], sums[r][s][c]);
+          }
 #pragma unroll
           for (int r = 0; r < R; r++)
-            if (n - r >= 0 && n - r < K)
+            if (taps.column_words && n - r >= 0 && n - r < K && (n - r == K - 1 || (n - r) % 4 == 3))
               sums[r][s][c] =
-                  convolve_dot (four, row[(n - r < 0 || n - r >= K ? 0 : n - r) * taps.row_words + w], sums[r][s][c]);
+                  convolve_dot (column[s][c], last_column[n - r < 0 || n - r >= K ? 0 : (n - r) / 4], sums[r][s][c]);
         }
-#pragma unroll
-        for (int r = 0; r < R; r++)
-          if (taps.column_words && n - r >= 0 && n - r < K && (n - r == K - 1 || (n - r) % 4 == 3))
-            sums[r][s][c] =
-                convolve_dot (column[s][c], last_column[n - r < 0 || n - r >= K ? 0 : (n - r) / 4], sums[r][s][c]);
       }
-    }
 
 #pragma unroll
-  for (int i = 0; i < R * C * columns && ABSOLUTE; i++)
-    sums[0][0][i] = abs (sums[0][0][i]) + taps.tail.start[i / columns % C];
-  uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
+    for (int i = 0; i < R * C * columns && ABSOLUTE; i++)
+      sums[0][0][i] = abs (sums[0][0][i]) + taps.tail.start[i / columns % C];
+    uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
 #pragma unroll
-  for (int r = 0; r < R; r++, to += image.destination_stride)
-    convolve_store_integers<S, C, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
-}
+    for (int r = 0; r < R; r++, to += image.destination_stride)
+      convolve_store_integers<S, C, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
+  }
+};
 
 template <int K, int S, bool CLAMPS, bool TWO>
 using PackedSum = PackedKernel<K, S, S, CLAMPS, false, TWO>;
@@ -138,55 +136,37 @@ template <int K, int S, int C, bool CLAMPS>
 static ConvolveStatus
 load_sum (ConvolvePlan *plan, const PackedTaps<K> &taps, ConvolveError *error)
 {
-  typedef PackedKernel<K, S, C, CLAMPS, false, false> Alone;
-
   if constexpr (C == S)
     return convolve_load_planes<PackedSum, K, S, CLAMPS> (plan, taps, error);
-  return convolve_border_load<K, Alone::W, Alone::R> (plan, (const void *) convolve_one_plane<Alone>, taps, Alone::V,
-      error);
+  return convolve_load_plane<K, PackedKernel<K, S, C, CLAMPS, false, false> > (plan, taps, error);
 }
 
-/* Centres the mask in K x K taps, packs them and loads the kernel. */
-template <int K, int S, int C = S>
+/* Packs the centred mask and loads the kernel. */
+template <int K, int S, int C>
 static ConvolveStatus
 load (ConvolvePlan *plan, ConvolveError *error)
 {
-  const ConvolveTaps *from = &plan->taps;
   PackedTaps<K> taps = {};
 
   taps.tail = *(const ConvolveIntegerTail *) plan->prepared;
-  for (int j = 0; j < from->height; j++)
-    for (int i = 0; i < from->width; i++) {
-      int row = j + (K - from->height) / 2, at = i + (K - from->width) / 2;
-      float tap = from->taps[j * from->width + i];
-      unsigned byte = (unsigned) (int) tap & 0xff;
+  convolve_centre<K> (&plan->taps, 1, 1, taps.single);
+  for (int j = 0; j < K; j++)
+    for (int i = 0; i < K; i++) {
+      unsigned byte = (unsigned) (int) taps.single[j][i] & 0xff;
 
-      taps.single[row][at] = tap;
-      if (at / 4 < taps.row_words)
-        taps.row[row * taps.row_words + at / 4] |= (int) (byte << at % 4 * 8);
+      if (i / 4 < taps.row_words)
+        taps.row[j * taps.row_words + i / 4] |= (int) (byte << i % 4 * 8);
       else
-        taps.column[row / 4] |= (int) (byte << (row == K - 1 ? 3 : row % 4) * 8);
+        taps.column[j / 4] |= (int) (byte << (j == K - 1 ? 3 : j % 4) * 8);
     }
-  if (plan->combination == CONVOLVE_ABSOLUTE) {
-    typedef PackedKernel<K, S, C, true, true, false> Absolute;
-
-    return convolve_border_load<K, Absolute::W, Absolute::R> (plan, (const void *) convolve_one_plane<Absolute>, taps,
-        Absolute::V, error);
-  }
+  if (plan->combination == CONVOLVE_ABSOLUTE)
+    return convolve_load_plane<K, PackedKernel<K, S, C, true, true, false> > (plan, taps, error);
   return taps.tail.clamps ? load_sum<K, S, C, true> (plan, taps, error) : load_sum<K, S, C, false> (plan, taps, error);
 }
 
 ConvolveStatus
 convolve_packed_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [3x3, 5x5, 7x7, 9x9][convolve_border_layout ()] */
-  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[4][CONVOLVE_BORDER_LAYOUTS] = {
-    { load<3, 1>, load<3, 2>, load<3, 3>, load<3, 4>, load<3, 4, 3> },
-    { load<5, 1>, load<5, 2>, load<5, 3>, load<5, 4>, load<5, 4, 3> },
-    { load<7, 1>, load<7, 2>, load<7, 3>, load<7, 4>, load<7, 4, 3> },
-    { load<9, 1>, load<9, 2>, load<9, 3>, load<9, 4>, load<9, 4, 3> },
-  };
   switch (plan->kernel) {
     case CONVOLVE_PACKED_DEEP:
       return convolve_packed_load_deep (plan, error);
@@ -197,7 +177,8 @@ convolve_packed_load (ConvolvePlan *plan, ConvolveError *error)
     case CONVOLVE_PACKED_RING:
       return convolve_packed_load_ring (plan, error);
   }
-  return loads[convolve_border_size (plan)][convolve_border_layout (plan)](plan, error);
+  return convolve_load_for<4, CONVOLVE_FOR_LAYOUTS> (plan,
+      [=] (auto k, auto s, auto c) { return load<k, s, c> (plan, error); });
 }
 
 ConvolveStatus

@@ -2,7 +2,7 @@
 /* packed for 16-bit samples. */
 #include "cuda/registers/deep.cuh"
 #include "cuda/registers/packed.h"
-#include "cuda/registers/two_planes.cuh"
+#include "cuda/registers/frame.cuh"
 
 /* The shapes of tiles and blocks: [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples], and those in kernels for two planes. */
 static constexpr ConvolveShape shapes[4][CONVOLVE_MAX_SAMPLES] = {
@@ -72,65 +72,62 @@ template <int K, int S, bool TOP, bool TWO>
 struct PackedDeepKernel
 {
   static constexpr ConvolveShape shape = TWO ? two_shapes[K / 2 - 1][S - 1] : shapes[K / 2 - 1][S - 1];
-  static constexpr int W = shape.groups, R = shape.rows, V = shape.warps;
+  static constexpr int W = shape.groups, R = shape.rows;
+  static constexpr bool alone = false;
   typedef PackedDeep<K> Taps;
 
   template <typename Block>
-  static __device__ __forceinline__ void run (const ConvolveImage &image, const Taps &taps, const Block &block);
+  static __device__ __forceinline__ void
+  run (const ConvolveImage &image, const Taps &taps, const Block &block)
+  {
+    constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, pairs = (W + 2) * 2;
+    uint32_t words[rows][pairs * S];
+    int sums[R][S][columns], row[K * taps.row_pairs];
+
+    if (convolve_border<uint16_t, S, K> (image, taps.parts, taps.single, block))
+      return;
+    int2 tile = convolve_tile<W, R> (taps.parts, block);
+    convolve_load_deep<S, W, K> (image, tile, words);
+    convolve_take (row, taps.row);
+#pragma unroll
+    for (int i = 0; i < R * S * columns; i++)
+      sums[0][0][i] = taps.deep.tail.start[i / columns % S];
+#pragma unroll
+    for (int n = 0; n < rows; n++)
+#pragma unroll
+      for (int s = 0; s < S; s++) {
+        uint32_t samples[pairs];
+
+#pragma unroll
+        for (int i = 0; i < pairs; i++)
+          samples[i] = convolve_clean_deep<TOP> (taps.deep, pair_of<S> (words[n], i, s));
+#pragma unroll
+        for (int c = 0; c < columns; c++) {
+          const int left = CONVOLVE_GROUP + c - K / 2; /* the mask's end */
+
+#pragma unroll
+          for (int w = 0; w < taps.row_pairs; w++)
+#pragma unroll
+            for (int r = 0; r < R; r++)
+              if (n - r >= 0 && n - r < K) {
+                const int at = (n - r < 0 || n - r >= K ? 0 : n - r) * taps.row_pairs + w;
+
+                sums[r][s][c] = left % 2 ? dot<true> (samples[left / 2 + w], row[at], sums[r][s][c])
+                                         : dot<false> (samples[left / 2 + w], row[at], sums[r][s][c]);
+              }
+        }
+      }
+    convolve_store_deep<S, W, R, TOP> (image, taps.deep, tile, sums, &words[K / 2]);
+  }
 };
 
-template <int K, int S, bool TOP, bool TWO>
-template <typename Block>
-__device__ __forceinline__ void
-PackedDeepKernel<K, S, TOP, TWO>::run (const ConvolveImage &image, const Taps &taps, const Block &block)
-{
-  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, pairs = (W + 2) * 2;
-  uint32_t words[rows][pairs * S];
-  int sums[R][S][columns], row[K * taps.row_pairs];
-
-  if (convolve_border<uint16_t, S, K> (image, taps.parts, taps.single, block))
-    return;
-  int2 tile = convolve_tile<W, R> (taps.parts, block);
-  convolve_load_deep<S, W, K> (image, tile, words);
-  convolve_take (row, taps.row);
-#pragma unroll
-  for (int i = 0; i < R * S * columns; i++)
-    sums[0][0][i] = taps.deep.tail.start[i / columns % S];
-#pragma unroll
-  for (int n = 0; n < rows; n++)
-#pragma unroll
-    for (int s = 0; s < S; s++) {
-      uint32_t samples[pairs];
-
-#pragma unroll
-      for (int i = 0; i < pairs; i++)
-        samples[i] = convolve_clean_deep<TOP> (taps.deep, pair_of<S> (words[n], i, s));
-#pragma unroll
-      for (int c = 0; c < columns; c++) {
-        const int left = CONVOLVE_GROUP + c - K / 2; /* the mask's end */
-
-#pragma unroll
-        for (int w = 0; w < taps.row_pairs; w++)
-#pragma unroll
-          for (int r = 0; r < R; r++)
-            if (n - r >= 0 && n - r < K) {
-              const int at = (n - r < 0 || n - r >= K ? 0 : n - r) * taps.row_pairs + w;
-
-              sums[r][s][c] = left % 2 ? dot<true> (samples[left / 2 + w], row[at], sums[r][s][c])
-                                       : dot<false> (samples[left / 2 + w], row[at], sums[r][s][c]);
-            }
-      }
-    }
-  convolve_store_deep<S, W, R, TOP> (image, taps.deep, tile, sums, &words[K / 2]);
-}
-
-/* Centres the mask in K x K taps, packs them and loads the kernel. */
+/* Packs the centred mask and loads the kernel. */
 template <int K, int S, bool TOP>
 static ConvolveStatus
-load_as (ConvolvePlan *plan, ConvolveError *error)
+load (ConvolvePlan *plan, ConvolveError *error)
 {
-  const ConvolveTaps *from = &plan->taps;
-  const int top = (K - from->height) / 2, left = (K - from->width) / 2, shift = TOP ? plan->pixel.shift : 0;
+  const int shift = TOP ? plan->pixel.shift : 0;
+  float integers[K][K] = {};
   PackedDeep<K> taps = {};
 
   convolve_deep_init (plan, &taps.deep);
@@ -138,36 +135,24 @@ load_as (ConvolvePlan *plan, ConvolveError *error)
   taps.deep.tail.scale /= (float) (1 << shift);
   for (int s = 0; s < plan->pixel.samples; s++)
     taps.deep.tail.start[s] *= 1 << shift;
-  for (int j = 0; j < from->height; j++)
-    for (int i = 0; i < from->width; i++) {
-      const float tap = from->taps[j * from->width + i];
-      const unsigned byte = (unsigned) (int) tap & 0xff;
-      int *row = &taps.row[(j + top) * taps.row_pairs], at = i + left;
+  convolve_centre<K> (&plan->taps, 1, convolve_tap_unit (plan), taps.single);
+  convolve_centre<K> (&plan->taps, 1, 1, integers);
+  for (int j = 0; j < K; j++)
+    for (int i = 0; i < K; i++) {
+      const unsigned byte = (unsigned) (int) integers[j][i] & 0xff;
+      int *row = &taps.row[j * taps.row_pairs];
 
-      taps.single[j + top][at] = tap * convolve_tap_unit (plan);
-      row[at / 2] |= (int) (byte << at % 2 * 8);
-      row[(at + 1) / 2] |= (int) (byte << (16 + (at + 1) % 2 * 8));
+      row[i / 2] |= (int) (byte << i % 2 * 8);
+      row[(i + 1) / 2] |= (int) (byte << (16 + (i + 1) % 2 * 8));
     }
   return convolve_load_planes<PackedDeepKernel, K, S, TOP> (plan, taps, error);
-}
-
-template <int K, int S>
-static ConvolveStatus
-load (ConvolvePlan *plan, ConvolveError *error)
-{
-  return convolve_deep_is_top (plan) ? load_as<K, S, true> (plan, error) : load_as<K, S, false> (plan, error);
 }
 
 ConvolveStatus
 convolve_packed_load_deep (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples]. */
-  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[4][CONVOLVE_MAX_SAMPLES] = {
-    { load<3, 1>, load<3, 2>, NULL, load<3, 4> },
-    { load<5, 1>, load<5, 2>, NULL, load<5, 4> },
-    { load<7, 1>, load<7, 2>, NULL, load<7, 4> },
-    { load<9, 1>, load<9, 2>, NULL, load<9, 4> },
-  };
-  return loads[convolve_border_size (plan)][plan->pixel.samples - 1](plan, error);
+  const bool top = convolve_deep_is_top (plan);
+
+  return convolve_load_for<4, CONVOLVE_FOR_DEEP> (plan,
+      [=] (auto k, auto s, auto) { return top ? load<k, s, true> (plan, error) : load<k, s, false> (plan, error); });
 }

@@ -59,59 +59,59 @@ largest_of_turns (const PackedRing &ring, const uint32_t (&above)[4], const uint
  *
  * The tile is drawn in cuda/registers/border.cuh, above convolve_tile ().
  */
-template <int S, int W, int R>
-__global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
-    convolve_packed_ring (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedRing ring)
+template <int S>
+struct PackedRingKernel
 {
-  constexpr int rows = R + 2;
-  const ConvolveParts &parts = ring.parts;
-  uint32_t words[rows][(W + 2) * S];
-  int sums[R][S][W * CONVOLVE_GROUP];
+  static constexpr ConvolveShape shape = { S == 1 ? 2 : 1, 4 };
+  static constexpr bool alone = true;
+  typedef PackedRing Taps;
 
-  ConvolveOrder order (image);
-  if (convolve_border_of_sets<uint8_t, S, 3> (image, parts, ring.sets, ring.single))
-    return;
-  int2 tile = convolve_tile<W, R> (parts);
-  convolve_load_tile<S, W, 3> (image, tile, words);
+  static __device__ __forceinline__ void
+  run (const ConvolveImage &image, const Taps &ring)
+  {
+    constexpr int W = shape.groups, R = shape.rows;
+    constexpr int rows = R + 2;
+    const ConvolveParts &parts = ring.parts;
+    uint32_t words[rows][(W + 2) * S];
+    int sums[R][S][W * CONVOLVE_GROUP];
+
+    ConvolveOrder order (image);
+    if (convolve_border_of_sets<uint8_t, S, 3> (image, parts, ring.sets, ring.single))
+      return;
+    int2 tile = convolve_tile<W, R> (parts);
+    convolve_load_tile<S, W, 3> (image, tile, words);
 #pragma unroll
-  for (int s = 0; s < S; s++) {
-    const int start = ring.tail.start[s] - (int) ring.least;
-    uint32_t pairs[3][W][4];
+    for (int s = 0; s < S; s++) {
+      const int start = ring.tail.start[s] - (int) ring.least;
+      uint32_t pairs[3][W][4];
 
 #pragma unroll
-    for (int n = 0; n < rows; n++) {
-      uint32_t bytes[W + 2];
+      for (int n = 0; n < rows; n++) {
+        uint32_t bytes[W + 2];
 
 #pragma unroll
-      for (int g = 0; g < W + 2; g++)
-        bytes[g] = convolve_pick_of_row<3, S, W> (words[n], g, s);
+        for (int g = 0; g < W + 2; g++)
+          bytes[g] = convolve_pick_of_row<3, S, W> (words[n], g, s);
 #pragma unroll
-      for (int g = 0; g < W; g++) {
-        make_pairs (bytes, g, pairs[n % 3][g]);
+        for (int g = 0; g < W; g++) {
+          make_pairs (bytes, g, pairs[n % 3][g]);
 #pragma unroll
-        for (int odd = 0; odd < 2 && n >= 2; odd++) {
-          uint32_t two = largest_of_turns (ring, pairs[(n + 1) % 3][g], pairs[(n + 2) % 3][g], pairs[n % 3][g], odd);
+          for (int odd = 0; odd < 2 && n >= 2; odd++) {
+            uint32_t two = largest_of_turns (ring, pairs[(n + 1) % 3][g], pairs[(n + 2) % 3][g], pairs[n % 3][g], odd);
 
-          sums[n < 2 ? 0 : n - 2][s][g * CONVOLVE_GROUP + odd] = (int) (two & 0xffff) + start;
-          sums[n < 2 ? 0 : n - 2][s][g * CONVOLVE_GROUP + odd + 2] = (int) (two >> 16) + start;
+            sums[n < 2 ? 0 : n - 2][s][g * CONVOLVE_GROUP + odd] = (int) (two & 0xffff) + start;
+            sums[n < 2 ? 0 : n - 2][s][g * CONVOLVE_GROUP + odd + 2] = (int) (two >> 16) + start;
+          }
         }
       }
     }
-  }
 
-  uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
+    uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
 #pragma unroll
-  for (int r = 0; r < R; r++, to += image.destination_stride)
-    convolve_store_integers<S, S, W, true> (image, ring.tail, to, sums[r], &words[r + 1][S]);
-}
-
-template <int S, int W, int R>
-static ConvolveStatus
-load (ConvolvePlan *plan, PackedRing &ring, ConvolveError *error)
-{
-  return convolve_border_load<3, W, R> (plan, (const void *) convolve_packed_ring<S, W, R>, ring, CONVOLVE_WARPS,
-      error);
-}
+    for (int r = 0; r < R; r++, to += image.destination_stride)
+      convolve_store_integers<S, S, W, true> (image, ring.tail, to, sums[r], &words[r + 1][S]);
+  }
+};
 
 ConvolveStatus
 convolve_packed_load_ring (ConvolvePlan *plan, ConvolveError *error)
@@ -126,8 +126,6 @@ convolve_packed_load_ring (ConvolvePlan *plan, ConvolveError *error)
   convolve_sets_fill (plan, &ring.sets);
   convolve_centre_sets<3> (plan, ring.single);
   ring.tail = *(const ConvolveIntegerTail *) plan->prepared;
-  return plan->pixel.samples == 1 ? load<1, 2, 4> (plan, ring, error)
-      : plan->pixel.samples == 2  ? load<2, 1, 4> (plan, ring, error)
-      : plan->pixel.samples == 3  ? load<3, 1, 4> (plan, ring, error)
-                                  : load<4, 1, 4> (plan, ring, error);
+  return convolve_load_for<1, CONVOLVE_FOR_SAMPLES> (plan,
+      [=] (auto k, auto s, auto) { return convolve_load_plane<k, PackedRingKernel<s> > (plan, ring, error); });
 }

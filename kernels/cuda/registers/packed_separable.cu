@@ -2,7 +2,7 @@
 #include "cuda/registers/border_product.cuh"
 #include "cuda/registers/bytes.cuh"
 #include "cuda/registers/row_pairs.cuh"
-#include "cuda/registers/two_planes.cuh"
+#include "cuda/registers/frame.cuh"
 
 CONVOLVE_DEVICE_FUNCTIONS (packed_separable);
 
@@ -68,61 +68,67 @@ dot_of_rows (uint32_t rows, int taps, int sum)
  * smallest. row_start moves the smallest to -32768, and all row sums fit into 16 bits.
  */
 template <int K, int S, int C, bool CLAMPS>
-__global__ void __launch_bounds__ (CONVOLVE_LANES *shapes[K / 2 - 1][S - 1].warps)
-    convolve_packed_separable (const __grid_constant__ ConvolveImage image,
-        const __grid_constant__ PackedFactors<K> taps)
+struct PackedSeparableKernel
 {
-  constexpr int W = shapes[K / 2 - 1][S - 1].groups, R = shapes[K / 2 - 1][S - 1].rows;
-  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
-  const ConvolveParts &parts = taps.parts;
-  uint32_t words[rows][(W + 2) * S];
-  int sums[R][C][columns], above[C][columns], row[(K + 3) / 4], column[K + 1];
+  static constexpr ConvolveShape shape = shapes[K / 2 - 1][S - 1];
+  static constexpr bool alone = true;
+  typedef PackedFactors<K> Taps;
 
-  ConvolveOrder order (image);
-  if (convolve_border<uint8_t, S, K> (image, parts, taps.single))
-    return;
-  int2 tile = convolve_tile<W, R> (parts);
-  convolve_load_tile<S, W, K> (image, tile, words);
-  convolve_take (row, taps.row);
-  convolve_take (column, taps.column);
-#pragma unroll
-  for (int i = 0; i < R * C * columns; i++)
-    sums[0][0][i] = taps.tail.start[i / columns % C];
-#pragma unroll
-  for (int n = 0; n < rows; n++) /* rows is even, because R is even and K is odd */
-#pragma unroll
-    for (int s = 0; s < C; s++) {
-      uint32_t bytes[W + 3]; /* one word more, because the last word of the weights may extend beyond the group */
+  static __device__ __forceinline__ void
+  run (const ConvolveImage &image, const Taps &taps)
+  {
+    constexpr int W = shape.groups, R = shape.rows;
+    constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
+    const ConvolveParts &parts = taps.parts;
+    uint32_t words[rows][(W + 2) * S];
+    int sums[R][C][columns], above[C][columns], row[(K + 3) / 4], column[K + 1];
 
-      bytes[W + 2] = 0;
+    ConvolveOrder order (image);
+    if (convolve_border<uint8_t, S, K> (image, parts, taps.single))
+      return;
+    int2 tile = convolve_tile<W, R> (parts);
+    convolve_load_tile<S, W, K> (image, tile, words);
+    convolve_take (row, taps.row);
+    convolve_take (column, taps.column);
 #pragma unroll
-      for (int g = 0; g < W + 2; g++)
-        bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
+    for (int i = 0; i < R * C * columns; i++)
+      sums[0][0][i] = taps.tail.start[i / columns % C];
 #pragma unroll
-      for (int c = 0; c < columns; c++) {
-        int sum = taps.row_start;
+    for (int n = 0; n < rows; n++) /* rows is even, because R is even and K is odd */
+#pragma unroll
+      for (int s = 0; s < C; s++) {
+        uint32_t bytes[W + 3]; /* one word more, because the last word of the weights may extend beyond the group */
+
+        bytes[W + 2] = 0;
+#pragma unroll
+        for (int g = 0; g < W + 2; g++)
+          bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
+#pragma unroll
+        for (int c = 0; c < columns; c++) {
+          int sum = taps.row_start;
 
 #pragma unroll
-        for (int w = 0; w < (K + 3) / 4; w++)
-          sum = convolve_dot (convolve_shifted (bytes, CONVOLVE_GROUP + c - K / 2 + 4 * w), row[w], sum);
-        if (n % 2 == 0) {
-          above[s][c] = sum;
-          continue;
+          for (int w = 0; w < (K + 3) / 4; w++)
+            sum = convolve_dot (convolve_shifted (bytes, CONVOLVE_GROUP + c - K / 2 + 4 * w), row[w], sum);
+          if (n % 2 == 0) {
+            above[s][c] = sum;
+            continue;
+          }
+          uint32_t both = __byte_perm (above[s][c], sum, A0_A1_B0_B1);
+
+#pragma unroll
+          for (int r = 0; r < R; r++)
+            if (n - r >= 0 && n - r <= K)
+              sums[r][s][c] = dot_of_rows (both, column[n - r < 0 || n - r > K ? 0 : n - r], sums[r][s][c]);
         }
-        uint32_t both = __byte_perm (above[s][c], sum, A0_A1_B0_B1);
-
-#pragma unroll
-        for (int r = 0; r < R; r++)
-          if (n - r >= 0 && n - r <= K)
-            sums[r][s][c] = dot_of_rows (both, column[n - r < 0 || n - r > K ? 0 : n - r], sums[r][s][c]);
       }
-    }
 
-  uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
+    uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
 #pragma unroll
-  for (int r = 0; r < R; r++, to += image.destination_stride)
-    convolve_store_integers<S, C, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
-}
+    for (int r = 0; r < R; r++, to += image.destination_stride)
+      convolve_store_integers<S, C, W, CLAMPS> (image, taps.tail, to, sums[r], &words[r + K / 2][S]);
+  }
+};
 
 /* The second parameter of the kernel for PRODUCTS. */
 template <int K>
@@ -146,65 +152,61 @@ template <int K, int S, int C, bool MIRRORED, bool TWO>
 struct PackedProductKernel
 {
   static constexpr ConvolveShape shape = TWO ? two_shapes[K / 2 - 1][S - 1] : product_shapes[K / 2 - 1][S - 1];
-  static constexpr int W = shape.groups, R = shape.rows, V = shape.warps;
+  static constexpr int W = shape.groups, R = shape.rows;
+  static constexpr bool alone = false;
   typedef PackedProduct<K> Taps;
 
   template <typename Block>
-  static __device__ __forceinline__ void run (const ConvolveImage &image, const Taps &taps, const Block &block);
+  static __device__ __forceinline__ void
+  run (const ConvolveImage &image, const Taps &taps, const Block &block)
+  {
+    constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
+    const ConvolveProductTaps<K> &product = taps.product;
+    uint32_t words[rows][(W + 2) * S], sums[R][C][columns], below[C][columns][rows];
+    int even[(K + 1) / 2], odd[(K + 1) / 2];
+
+    if (convolve_border_product<uint8_t, S, K, !MIRRORED> (image, taps.parts, product, block))
+      return;
+    int2 tile = convolve_tile<W, R> (taps.parts, block);
+    convolve_load_tile<S, W, K> (image, tile, words);
+    convolve_take (even, taps.even);
+    convolve_take (odd, taps.odd);
+#pragma unroll
+    for (int i = 0; i < R * C * columns; i++)
+      sums[0][0][i] = product.start[i / columns % C];
+#pragma unroll
+    for (int n = 0; n < rows; n++)
+#pragma unroll
+      for (int s = 0; s < C; s++) {
+        uint32_t bytes[W + 2];
+
+#pragma unroll
+        for (int g = 0; g < W + 2; g++)
+          bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
+#pragma unroll
+        for (int c = 0; c < columns; c++) {
+          uint32_t row =
+              convolve_row_sum<K, S, W> (words[n], bytes, s, c, even, odd, product.row_start) >> CONVOLVE_SHORT_CUT;
+
+          below[s][c][n] = row;
+#pragma unroll
+          for (int r = 0; r < R; r++)
+            if (n - r >= (MIRRORED ? K / 2 : 0) && n - r < K) {
+              const int j = n - r < 0 || n - r >= K ? 0 : n - r, above = MIRRORED && j > K / 2 ? r + K - 1 - j : 0;
+
+              sums[r][s][c] += (uint32_t) product.column[j] * (MIRRORED && j > K / 2 ? row + below[s][c][above] : row);
+            }
+        }
+      }
+    convolve_store_products<uint8_t, S, C, W, R, K, !MIRRORED> (image, product, tile, sums, &words[K / 2]);
+  }
 };
 
-template <int K, int S, int C, bool MIRRORED, bool TWO>
-template <typename Block>
-__device__ __forceinline__ void
-PackedProductKernel<K, S, C, MIRRORED, TWO>::run (const ConvolveImage &image, const Taps &taps, const Block &block)
-{
-  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP;
-  const ConvolveProductTaps<K> &product = taps.product;
-  uint32_t words[rows][(W + 2) * S], sums[R][C][columns], below[C][columns][rows];
-  int even[(K + 1) / 2], odd[(K + 1) / 2];
-
-  if (convolve_border_product<uint8_t, S, K, !MIRRORED> (image, taps.parts, product, block))
-    return;
-  int2 tile = convolve_tile<W, R> (taps.parts, block);
-  convolve_load_tile<S, W, K> (image, tile, words);
-  convolve_take (even, taps.even);
-  convolve_take (odd, taps.odd);
-#pragma unroll
-  for (int i = 0; i < R * C * columns; i++)
-    sums[0][0][i] = product.start[i / columns % C];
-#pragma unroll
-  for (int n = 0; n < rows; n++)
-#pragma unroll
-    for (int s = 0; s < C; s++) {
-      uint32_t bytes[W + 2];
-
-#pragma unroll
-      for (int g = 0; g < W + 2; g++)
-        bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
-#pragma unroll
-      for (int c = 0; c < columns; c++) {
-        uint32_t row =
-            convolve_row_sum<K, S, W> (words[n], bytes, s, c, even, odd, product.row_start) >> CONVOLVE_SHORT_CUT;
-
-        below[s][c][n] = row;
-#pragma unroll
-        for (int r = 0; r < R; r++)
-          if (n - r >= (MIRRORED ? K / 2 : 0) && n - r < K) {
-            const int j = n - r < 0 || n - r >= K ? 0 : n - r, above = MIRRORED && j > K / 2 ? r + K - 1 - j : 0;
-
-            sums[r][s][c] += (uint32_t) product.column[j] * (MIRRORED && j > K / 2 ? row + below[s][c][above] : row);
-          }
-      }
-    }
-  convolve_store_products<uint8_t, S, C, W, R, K, !MIRRORED> (image, product, tile, sums, &words[K / 2]);
-}
-
 /* Centres the factors in K weights each, packs them and loads the kernel. */
-template <int K, int S, int C = S>
+template <int K, int S, int C>
 static ConvolveStatus
 load (ConvolvePlan *plan, ConvolveError *error)
 {
-  constexpr ConvolveShape shape = shapes[K / 2 - 1][S - 1];
   const ConvolveTaps *from = &plan->taps;
   PackedFactors<K> taps = {};
   int left = (K - from->width) / 2, top = (K - from->height) / 2;
@@ -223,16 +225,13 @@ load (ConvolvePlan *plan, ConvolveError *error)
     taps.column[top + j] |= (tap & 0xff) << 8;
     taps.column[top + j + 1] |= tap & 0xff;
     sum += tap;
-    for (int i = 0; i < from->width; i++)
-      taps.single[top + j][left + i] = from->taps[j * from->width + i];
   }
+  convolve_centre<K> (from, 1, 1, taps.single);
   taps.row_start = -32768 - least;
   for (int s = 0; s < S; s++)
     taps.tail.start[s] -= taps.row_start * sum;
-  return convolve_border_load<K, shape.groups, shape.rows> (plan,
-      taps.tail.clamps ? (const void *) convolve_packed_separable<K, S, C, true>
-                       : (const void *) convolve_packed_separable<K, S, C, false>,
-      taps, shape.warps, error);
+  return taps.tail.clamps ? convolve_load_plane<K, PackedSeparableKernel<K, S, C, true> > (plan, taps, error)
+                          : convolve_load_plane<K, PackedSeparableKernel<K, S, C, false> > (plan, taps, error);
 }
 
 template <int K, int S, bool MIRRORED, bool TWO>
@@ -242,16 +241,13 @@ template <int K, int S, int C, bool MIRRORED>
 static ConvolveStatus
 load_product_kernel (ConvolvePlan *plan, const PackedProduct<K> &taps, ConvolveError *error)
 {
-  typedef PackedProductKernel<K, S, C, MIRRORED, false> Alone;
-
   if constexpr (C == S)
     return convolve_load_planes<PackedProductSum, K, S, MIRRORED> (plan, taps, error);
-  return convolve_border_load<K, Alone::W, Alone::R> (plan, (const void *) convolve_one_plane<Alone>, taps, Alone::V,
-      error);
+  return convolve_load_plane<K, PackedProductKernel<K, S, C, MIRRORED, false> > (plan, taps, error);
 }
 
 /* Loads the kernel for a mask whose arithmetic is PRODUCTS. */
-template <int K, int S, int C = S>
+template <int K, int S, int C>
 static ConvolveStatus
 load_product (ConvolvePlan *plan, ConvolveError *error)
 {
@@ -273,25 +269,11 @@ load_product (ConvolvePlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_packed_separable_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [exact, PRODUCTS][3x3, 5x5, 7x7, 9x9][convolve_border_layout ()] */
-  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[2][4][CONVOLVE_BORDER_LAYOUTS] = {
-    {
-        { load<3, 1>, load<3, 2>, load<3, 3>, load<3, 4>, load<3, 4, 3> },
-        { load<5, 1>, load<5, 2>, load<5, 3>, load<5, 4>, load<5, 4, 3> },
-        { load<7, 1>, load<7, 2>, load<7, 3>, load<7, 4>, load<7, 4, 3> },
-        { load<9, 1>, load<9, 2>, load<9, 3>, load<9, 4>, load<9, 4, 3> },
-    },
-    {
-        { load_product<3, 1>, load_product<3, 2>, load_product<3, 3>, load_product<3, 4>, load_product<3, 4, 3> },
-        { load_product<5, 1>, load_product<5, 2>, load_product<5, 3>, load_product<5, 4>, load_product<5, 4, 3> },
-        { load_product<7, 1>, load_product<7, 2>, load_product<7, 3>, load_product<7, 4>, load_product<7, 4, 3> },
-        { load_product<9, 1>, load_product<9, 2>, load_product<9, 3>, load_product<9, 4>, load_product<9, 4, 3> },
-    },
-  };
   const bool product = plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS;
 
-  return loads[product][convolve_border_size (plan)][convolve_border_layout (plan)](plan, error);
+  return convolve_load_for<4, CONVOLVE_FOR_LAYOUTS> (plan, [=] (auto k, auto s, auto c) {
+    return product ? load_product<k, s, c> (plan, error) : load<k, s, c> (plan, error);
+  });
 }
 
 ConvolveStatus

@@ -6,6 +6,12 @@
 
 #include <limits.h>
 
+/* [3x3, 5x5][1, 2, 3, 4 samples] */
+static constexpr ConvolveShape shapes[2][CONVOLVE_MAX_SAMPLES] = {
+  { { 2, 4 }, { 1, 4 }, { 1, 4 }, { 1, 4 } },
+  { { 1, 4 }, { 1, 4 }, { 1, 2 }, { 1, 2 } },
+};
+
 /*
  * The kernel's second parameter: the weights of each set as signed bytes, from the left end of each mask row on, four
  * in a word, with 0 after the last. In a magnitude the weights are multiplied by the set's multiple.
@@ -112,51 +118,59 @@ join_samples (const ConvolveImage &image, const uint32_t (&done)[S][W], int g, c
  *
  * The root of a magnitude is one instruction, and convolve_root_near () says why the result is exact.
  */
-template <int K, int S, int W, int R, int RULE>
-__global__ void __launch_bounds__ (CONVOLVE_LANES *CONVOLVE_WARPS)
-    convolve_packed_sets (const __grid_constant__ ConvolveImage image, const __grid_constant__ PackedSets<K> taps)
+template <int K, int S, int RULE>
+struct PackedSetsKernel
 {
-  constexpr int rows = R + K - 1, shifts = W * CONVOLVE_GROUP + 4 * (taps.row_words - 1);
-  const ConvolveParts &parts = taps.parts;
-  uint32_t words[rows][(W + 2) * S], done[R][S][W];
+  static constexpr ConvolveShape shape = shapes[K / 2 - 1][S - 1];
+  static constexpr bool alone = true;
+  typedef PackedSets<K> Taps;
 
-  ConvolveOrder order (image);
-  if (convolve_border_of_sets<uint8_t, S, K> (image, parts, taps.sets, taps.single))
-    return;
-  int2 tile = convolve_tile<W, R> (parts);
-  convolve_load_tile<S, W, K> (image, tile, words);
+  static __device__ __forceinline__ void
+  run (const ConvolveImage &image, const Taps &taps)
+  {
+    constexpr int W = shape.groups, R = shape.rows;
+    constexpr int rows = R + K - 1, shifts = W * CONVOLVE_GROUP + 4 * (taps.row_words - 1);
+    const ConvolveParts &parts = taps.parts;
+    uint32_t words[rows][(W + 2) * S], done[R][S][W];
+
+    ConvolveOrder order (image);
+    if (convolve_border_of_sets<uint8_t, S, K> (image, parts, taps.sets, taps.single))
+      return;
+    int2 tile = convolve_tile<W, R> (parts);
+    convolve_load_tile<S, W, K> (image, tile, words);
 #pragma unroll
-  for (int s = 0; s < S; s++) {
-    uint32_t fours[K][shifts];
+    for (int s = 0; s < S; s++) {
+      uint32_t fours[K][shifts];
 
 #pragma unroll
-    for (int n = 0; n < rows; n++) {
-      uint32_t bytes[W + 3]; /* one word more, because the last word of the weights may extend beyond the group */
+      for (int n = 0; n < rows; n++) {
+        uint32_t bytes[W + 3]; /* one word more, because the last word of the weights may extend beyond the group */
 
-      bytes[W + 2] = 0;
+        bytes[W + 2] = 0;
 #pragma unroll
-      for (int g = 0; g < W + 2; g++)
-        bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
+        for (int g = 0; g < W + 2; g++)
+          bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
 #pragma unroll
-      for (int i = 0; i < shifts; i++)
-        fours[n % K][i] = convolve_shifted (bytes, CONVOLVE_GROUP - K / 2 + i);
-      if (n < K - 1)
-        continue;
-      finish_row<K, RULE, W> (taps, fours, n - K + 1, s, done[n - K + 1][s]);
+        for (int i = 0; i < shifts; i++)
+          fours[n % K][i] = convolve_shifted (bytes, CONVOLVE_GROUP - K / 2 + i);
+        if (n < K - 1)
+          continue;
+        finish_row<K, RULE, W> (taps, fours, n - K + 1, s, done[n - K + 1][s]);
+      }
+    }
+
+    uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
+#pragma unroll
+    for (int r = 0; r < R; r++, to += image.destination_stride) {
+      uint32_t out[W * S];
+
+#pragma unroll
+      for (int g = 0; g < W; g++)
+        join_samples<S, W> (image, done[r], g, &words[r + K / 2][(1 + g) * S], out + g * S);
+      convolve_store_words (to, out);
     }
   }
-
-  uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
-#pragma unroll
-  for (int r = 0; r < R; r++, to += image.destination_stride) {
-    uint32_t out[W * S];
-
-#pragma unroll
-    for (int g = 0; g < W; g++)
-      join_samples<S, W> (image, done[r], g, &words[r + K / 2][(1 + g) * S], out + g * S);
-    convolve_store_words (to, out);
-  }
-}
+};
 
 template <int K>
 static void
@@ -187,52 +201,30 @@ has_rule (const PackedSets<3> &taps, int rule)
   return true;
 }
 
-template <int K, int S, int W, int R>
-static const void *
-kernel_of (const ConvolvePlan *plan, const PackedSets<K> &)
+template <int K, int S>
+static ConvolveStatus
+load (ConvolvePlan *plan, const PackedSets<K> &taps, ConvolveError *error)
 {
   if (plan->combination != CONVOLVE_MAGNITUDE)
-    return (const void *) convolve_packed_sets<K, S, W, R, LARGEST_OF_ANY>;
-  return plan->n_parts > 2 ? (const void *) convolve_packed_sets<K, S, W, R, MAGNITUDE_OF_ANY>
-                           : (const void *) convolve_packed_sets<K, S, W, R, MAGNITUDE_OF_TWO>;
-}
-
-template <int K, int S, int W, int R>
-static ConvolveStatus
-load (ConvolvePlan *plan, ConvolveError *error)
-{
-  PackedSets<K> taps = {};
-
-  fill<K> (plan, &taps);
-  return convolve_border_load<K, W, R> (plan, kernel_of<K, S, W, R> (plan, taps), taps, CONVOLVE_WARPS, error);
-}
-
-/* 3x3, where rows of 0 are known. */
-template <int S, int W, int R>
-static ConvolveStatus
-load_3x3 (ConvolvePlan *plan, ConvolveError *error)
-{
-  PackedSets<3> taps = {};
-  const void *kernel = kernel_of<3, S, W, R> (plan, taps);
-
-  fill<3> (plan, &taps);
-  if (plan->combination == CONVOLVE_MAGNITUDE && plan->n_parts == 2) {
+    return convolve_load_plane<K, PackedSetsKernel<K, S, LARGEST_OF_ANY> > (plan, taps, error);
+  if (plan->n_parts > 2)
+    return convolve_load_plane<K, PackedSetsKernel<K, S, MAGNITUDE_OF_ANY> > (plan, taps, error);
+  if constexpr (K == 3) {
     if (has_rule (taps, MAGNITUDE_OF_SLOPES))
-      kernel = (const void *) convolve_packed_sets<3, S, W, R, MAGNITUDE_OF_SLOPES>;
-    else if (has_rule (taps, MAGNITUDE_OF_CROSSES))
-      kernel = (const void *) convolve_packed_sets<3, S, W, R, MAGNITUDE_OF_CROSSES>;
+      return convolve_load_plane<K, PackedSetsKernel<K, S, MAGNITUDE_OF_SLOPES> > (plan, taps, error);
+    if (has_rule (taps, MAGNITUDE_OF_CROSSES))
+      return convolve_load_plane<K, PackedSetsKernel<K, S, MAGNITUDE_OF_CROSSES> > (plan, taps, error);
   }
-  return convolve_border_load<3, W, R> (plan, kernel, taps, CONVOLVE_WARPS, error);
+  return convolve_load_plane<K, PackedSetsKernel<K, S, MAGNITUDE_OF_TWO> > (plan, taps, error);
 }
 
 ConvolveStatus
 convolve_packed_load_sets (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [3x3, 5x5][1, 2, 3, 4 samples]; the last two arguments are W and R. */
-  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[2][CONVOLVE_MAX_SAMPLES] = {
-    { load_3x3<1, 2, 4>, load_3x3<2, 1, 4>, load_3x3<3, 1, 4>, load_3x3<4, 1, 4> },
-    { load<5, 1, 1, 4>, load<5, 2, 1, 4>, load<5, 3, 1, 2>, load<5, 4, 1, 2> },
-  };
-  return loads[convolve_border_size (plan)][plan->pixel.samples - 1](plan, error);
+  return convolve_load_for<2, CONVOLVE_FOR_SAMPLES> (plan, [=] (auto k, auto s, auto) {
+    PackedSets<k> taps = {};
+
+    fill<k> (plan, &taps);
+    return load<k, s> (plan, taps, error);
+  });
 }

@@ -2,7 +2,7 @@
 /* The variant packed for weights of 16 bits, as masks of fractions have them, up to 5x5. */
 #include "cuda/registers/packed.h"
 #include "cuda/registers/row_pairs.cuh"
-#include "cuda/registers/two_planes.cuh"
+#include "cuda/registers/frame.cuh"
 
 #include <string.h>
 
@@ -98,76 +98,74 @@ template <int K, int S, int C, bool CLAMPS, bool TWO>
 struct PackedWideKernel
 {
   static constexpr ConvolveShape shape = TWO ? two_shapes[K / 2 - 1][S - 1] : shapes[K / 2 - 1][S - 1];
-  static constexpr int W = shape.groups, R = shape.rows, V = shape.warps;
+  static constexpr int W = shape.groups, R = shape.rows;
+  static constexpr bool alone = false;
   typedef WideTaps<K> Taps;
 
   template <typename Block>
-  static __device__ __forceinline__ void run (const ConvolveImage &image, const Taps &taps, const Block &block);
-};
+  static __device__ __forceinline__ void
+  run (const ConvolveImage &image, const Taps &taps, const Block &block)
+  {
+    constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, halves = Taps::halves,
+                  per_column = Taps::column_words;
+    uint32_t words[rows][(W + 2) * S], waiting[C][columns];
+    int totals[R][C][columns], row[2 * K * halves], column[2 * per_column];
 
-template <int K, int S, int C, bool CLAMPS, bool TWO>
-template <typename Block>
-__device__ __forceinline__ void
-PackedWideKernel<K, S, C, CLAMPS, TWO>::run (const ConvolveImage &image, const Taps &taps, const Block &block)
-{
-  constexpr int rows = R + K - 1, columns = W * CONVOLVE_GROUP, halves = Taps::halves, per_column = Taps::column_words;
-  uint32_t words[rows][(W + 2) * S], waiting[C][columns];
-  int totals[R][C][columns], row[2 * K * halves], column[2 * per_column];
-
-  if (convolve_walk_border<S> (image, taps.parts, block,
-          [&] (int x, int y, int end, int sample) { border_group<K, CLAMPS> (image, taps, x, y, end, sample); }))
-    return;
-  int2 tile = convolve_tile<W, R> (taps.parts, block);
-  convolve_load_tile<S, W, K> (image, tile, words);
-  convolve_take (row, *(const int (*)[2 * K * halves]) taps.row);
-  convolve_take (column, *(const int (*)[2 * per_column]) taps.column);
+    if (convolve_walk_border<S> (image, taps.parts, block,
+            [&] (int x, int y, int end, int sample) { border_group<K, CLAMPS> (image, taps, x, y, end, sample); }))
+      return;
+    int2 tile = convolve_tile<W, R> (taps.parts, block);
+    convolve_load_tile<S, W, K> (image, tile, words);
+    convolve_take (row, *(const int (*)[2 * K * halves]) taps.row);
+    convolve_take (column, *(const int (*)[2 * per_column]) taps.column);
 #pragma unroll
-  for (int i = 0; i < R * C * columns; i++)
-    totals[0][0][i] = taps.start[i / columns % C];
+    for (int i = 0; i < R * C * columns; i++)
+      totals[0][0][i] = taps.start[i / columns % C];
 #pragma unroll
-  for (int n = 0; n < rows; n++)
+    for (int n = 0; n < rows; n++)
 #pragma unroll
-    for (int s = 0; s < C; s++) {
-      uint32_t bytes[W + 2];
+      for (int s = 0; s < C; s++) {
+        uint32_t bytes[W + 2];
 
 #pragma unroll
-      for (int g = 0; g < W + 2; g++)
-        bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
+        for (int g = 0; g < W + 2; g++)
+          bytes[g] = convolve_pick_of_row<K, S, W> (words[n], g, s);
 #pragma unroll
-      for (int c = 0; c < columns; c++) {
-        const int first = CONVOLVE_GROUP + c - K / 2, odd = first % 2, alone = odd ? first : first + K - 1;
+        for (int c = 0; c < columns; c++) {
+          const int first = CONVOLVE_GROUP + c - K / 2, odd = first % 2, alone = odd ? first : first + K - 1;
 
-        waiting[s][c] =
-            n == 0 ? bytes[alone / 4] << (3 - alone % 4) * 8 : convolve_move_down (waiting[s][c], bytes, alone);
+          waiting[s][c] =
+              n == 0 ? bytes[alone / 4] << (3 - alone % 4) * 8 : convolve_move_down (waiting[s][c], bytes, alone);
 #pragma unroll
-        for (int r = 0; r < R; r++) {
-          const int j = n - r < 0 || n - r >= K ? 0 : n - r;
+          for (int r = 0; r < R; r++) {
+            const int j = n - r < 0 || n - r >= K ? 0 : n - r;
 
-          if (j != n - r)
-            continue;
+            if (j != n - r)
+              continue;
 #pragma unroll
-          for (int i = 0; i < halves; i++) {
-            const int at = first + odd + 2 * i;
+            for (int i = 0; i < halves; i++) {
+              const int at = first + odd + 2 * i;
 
-            totals[r][s][c] =
-                convolve_dot_of_bytes (row[(odd * K + j) * halves + i], bytes[at / 4], at % 4 / 2, totals[r][s][c]);
+              totals[r][s][c] =
+                  convolve_dot_of_bytes (row[(odd * K + j) * halves + i], bytes[at / 4], at % 4 / 2, totals[r][s][c]);
+            }
+#pragma unroll
+            for (int half = 0; half < 2; half++)
+              /* Where K % 4 is 1 or 2, the rows that are left at the end fill only the upper half of the word. */
+              if (j % 4 == 3 || (j == K - 1 && (half == 1 || K % 4 > 2)))
+                totals[r][s][c] = convolve_dot_of_bytes (column[odd * per_column + j / 4 * 2 + half], waiting[s][c],
+                    half, totals[r][s][c]);
           }
-#pragma unroll
-          for (int half = 0; half < 2; half++)
-            /* Where K % 4 is 1 or 2, the rows that are left at the end fill only the upper half of the word. */
-            if (j % 4 == 3 || (j == K - 1 && (half == 1 || K % 4 > 2)))
-              totals[r][s][c] = convolve_dot_of_bytes (column[odd * per_column + j / 4 * 2 + half], waiting[s][c], half,
-                  totals[r][s][c]);
         }
       }
-    }
 
-  uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
+    uint8_t *to = image.destination + tile.y * image.destination_stride + (unsigned) (tile.x * S);
 #pragma unroll
-  for (int r = 0; r < R; r++, to += image.destination_stride)
-    convolve_store_row<uint8_t, S, C, W> (image, to, totals[r], &words[r + K / 2][S],
-        [&] (const int *, const int *four) { return finish<CLAMPS> (four, taps.bits); });
-}
+    for (int r = 0; r < R; r++, to += image.destination_stride)
+      convolve_store_row<uint8_t, S, C, W> (image, to, totals[r], &words[r + K / 2][S],
+          [&] (const int *, const int *four) { return finish<CLAMPS> (four, taps.bits); });
+  }
+};
 
 template <int K, int S, bool CLAMPS, bool TWO>
 using PackedWide = PackedWideKernel<K, S, S, CLAMPS, TWO>;
@@ -176,12 +174,9 @@ template <int K, int S, int C, bool CLAMPS>
 static ConvolveStatus
 load_kernel (ConvolvePlan *plan, const WideTaps<K> &taps, ConvolveError *error)
 {
-  typedef PackedWideKernel<K, S, C, CLAMPS, false> Alone;
-
   if constexpr (C == S)
     return convolve_load_planes<PackedWide, K, S, CLAMPS> (plan, taps, error);
-  return convolve_border_load<K, Alone::W, Alone::R> (plan, (const void *) convolve_one_plane<Alone>, taps, Alone::V,
-      error);
+  return convolve_load_plane<K, PackedWideKernel<K, S, C, CLAMPS, false> > (plan, taps, error);
 }
 
 template <int K, int S, int C>
@@ -207,11 +202,6 @@ load (ConvolvePlan *plan, ConvolveError *error)
 ConvolveStatus
 convolve_packed_load_wide (ConvolvePlan *plan, ConvolveError *error)
 {
-  /* [3x3, 5x5][convolve_border_layout ()] */
-  typedef ConvolveStatus (*Load) (ConvolvePlan * plan, ConvolveError * error);
-  static const Load loads[2][CONVOLVE_BORDER_LAYOUTS] = {
-    { load<3, 1, 1>, load<3, 2, 2>, load<3, 3, 3>, load<3, 4, 4>, load<3, 4, 3> },
-    { load<5, 1, 1>, load<5, 2, 2>, load<5, 3, 3>, load<5, 4, 4>, load<5, 4, 3> },
-  };
-  return loads[convolve_border_size (plan)][convolve_border_layout (plan)](plan, error);
+  return convolve_load_for<2, CONVOLVE_FOR_LAYOUTS> (plan,
+      [=] (auto k, auto s, auto c) { return load<k, s, c> (plan, error); });
 }

@@ -4,7 +4,7 @@
 #define CONVOLVE_CUDA_SETS_CUH
 
 #include "common/root.h"
-#include "cuda/registers/border.cuh"
+#include "cuda/registers/frame.cuh"
 #include "cuda/registers/sets.h"
 
 /* The root of CONVOLVE_NEAR_UNITS: one instruction, with a relative error of 2^-22 at most. */
@@ -116,15 +116,8 @@ template <int K>
 static inline void
 convolve_centre_sets (const ConvolvePlan *plan, float (&taps)[CONVOLVE_MAX_SETS][K][K])
 {
-  for (int k = 0; k < plan->n_parts; k++) {
-    const ConvolveTaps *from = &plan->parts[k].taps;
-    double multiple = convolve_set_multiple (plan, k);
-
-    for (int j = 0; j < from->height; j++)
-      for (int i = 0; i < from->width; i++)
-        taps[k][j + (K - from->height) / 2][i + (K - from->width) / 2] =
-            (float) (from->taps[j * from->width + i] * multiple) * convolve_tap_unit (plan);
-  }
+  for (int k = 0; k < plan->n_parts; k++)
+    convolve_centre<K> (&plan->parts[k].taps, convolve_set_multiple (plan, k), convolve_tap_unit (plan), taps[k]);
 }
 
 #endif
