@@ -13,6 +13,10 @@ readme_line () {
     *nvh264dec* | *nvh265dec* | *cudaupload* | *cudadownload*)
       gst-inspect-1.0 --exists cudaupload ||
         { echo "without a driver GStreamer has no elements for CUDA memory"; return 77; } ;;
+    *glupload*)
+      gst-inspect-1.0 --exists glupload || { echo "needs gstreamer1.0-gl"; return 77; }
+      [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] || export GST_GL_PLATFORM=egl GST_GL_WINDOW=egl-device
+      timeout 60 gst-launch-1.0 -q videotestsrc num-buffers=1 ! glupload ! fakesink || { echo "there is no OpenGL"; return 77; } ;;
     *onnxinference*) echo "needs weights; the test detectors runs the line with models that stand in for them"; return 77 ;;
     *gvadetect*) echo "needs DL Streamer; the test regions writes the metadata as its elements do"; return 77 ;;
     *facedetect*) gst-inspect-1.0 --exists facedetect || { echo "needs gstreamer1.0-opencv"; return 77; } ;;
