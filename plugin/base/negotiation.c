@@ -5,6 +5,7 @@
 #include "base/refusal.h"
 #include "base/waiting.h"
 #include "cuda/allocation.h"
+#include "frame/cells.h"
 #include "frame/formats.h"
 #include "frame/metas.h"
 #include "report/debug.h"
@@ -197,11 +198,22 @@ propose_allocation (GstBaseTransform *trans, GstQuery *decide_query, GstQuery *q
   return TRUE;
 }
 
+/* Whether a picture can begin anywhere in a larger frame. Where samples share words, or lie in tiles, it cannot. */
+static gboolean
+can_begin_anywhere (GstQuery *query)
+{
+  GstVideoInfo info;
+  GstCaps *caps;
+
+  gst_query_parse_allocation (query, &caps, NULL);
+  return !caps || !gst_video_info_from_caps (&info, caps) || !gst_cuda_convolve_format_has_cells (info.finfo);
+}
+
 /* What upstream may attach because downstream understands it. */
 static gboolean
 filter_meta (GstBaseTransform *trans, GstQuery *query, GType api, const GstStructure *params)
 {
-  return gst_cuda_convolve_meta_is_offered (api, TRUE);
+  return gst_cuda_convolve_meta_is_offered (api, can_begin_anywhere (query));
 }
 
 /* How many buffers of the output's pool are left to the element. */

@@ -2,6 +2,7 @@
 #include "base/refusal.h"
 
 #include "cuda/cudamemory.h"
+#include "frame/cells.h"
 #include "report/debug.h"
 #include "frame/formats.h"
 
@@ -92,8 +93,13 @@ refuse_format (GstCaps *caps)
 {
   g_autofree gchar *formats = gst_cuda_convolve_name_formats (caps);
 
-  return g_strdup_printf ("caps: the frames are %s, and the element takes samples of 8 to 16 bits in bytes or words of "
-                          "their own; put videoconvert before the element",
+  if (g_str_equal (formats, "RGB8P"))
+    return g_strdup (
+        "caps: the samples of RGB8P are numbers of colours in a palette, and sums of numbers are no colours; "
+        "put videoconvert before the element");
+  return g_strdup_printf (
+      "caps: the frames are %s, and the element takes samples that are integers of 5 to 16 bits; put "
+      "videoconvert before the element",
       formats);
 }
 
@@ -280,6 +286,18 @@ gst_cuda_convolve_refuse_size (GstCudaConvolveBase *base, GstCaps *caps, GstVide
   return TRUE;
 }
 
+/* Whether interlaced frames have a row of chroma more than others, in a format with cells. */
+static gboolean
+has_loose_row (const GstVideoInfo *info)
+{
+  GstVideoInterlaceMode mode = GST_VIDEO_INFO_INTERLACE_MODE (info);
+
+  return gst_cuda_convolve_format_has_cells (info->finfo)
+      && (mode == GST_VIDEO_INTERLACE_MODE_INTERLEAVED || mode == GST_VIDEO_INTERLACE_MODE_MIXED)
+      && GST_VIDEO_INFO_N_PLANES (info) == 2 && GST_VIDEO_FORMAT_INFO_H_SUB (info->finfo, GST_VIDEO_COMP_U) == 1
+      && GST_VIDEO_INFO_HEIGHT (info) % 4 != 0;
+}
+
 /* Each field, or each view, is in memory of its own, of which a mapped frame would have the first one alone. */
 gboolean
 gst_cuda_convolve_refuse_parts (GstCudaConvolveBase *base, const GstVideoInfo *info)
@@ -287,12 +305,20 @@ gst_cuda_convolve_refuse_parts (GstCudaConvolveBase *base, const GstVideoInfo *i
   static const gchar fields[] = "interlace-mode: the caps say fields, which puts each field into memory of its own; "
                                 "the element takes progressive, "
                                 "interleaved, mixed, and alternate";
+  static const gchar fault_of_row[] =
+      "interlace-mode: the height of interlaced 4:2:0 frames in tiles, or with samples that share words, is no multiple "
+      "of 4; put videoconvert before the element";
   static const gchar fault[] =
       "multiview-mode: the caps say separated, which puts each view into memory of its own; the "
       "element takes mono, views in one frame (side-by-side, top-bottom and kin), and frame-by-frame";
 
   if (GST_VIDEO_INFO_INTERLACE_MODE (info) == GST_VIDEO_INTERLACE_MODE_FIELDS) {
     gst_cuda_convolve_errors_post (base->errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, fields, NULL);
+    return TRUE;
+  }
+  if (has_loose_row (info)) {
+    gst_cuda_convolve_errors_post (base->errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, fault_of_row,
+        g_strdup_printf ("%d rows of %s", GST_VIDEO_INFO_HEIGHT (info), GST_VIDEO_INFO_NAME (info)));
     return TRUE;
   }
   if (GST_VIDEO_INFO_MULTIVIEW_MODE (info) != GST_VIDEO_MULTIVIEW_MODE_SEPARATED)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cuda/cudamemory.h"
+#include "frame/cells.h"
 #include "frame/layout.h"
 
 #define MAX_LISTED 8 /* formats that a message names at most */
@@ -27,7 +28,18 @@ static const GstVideoFormat common[] = {
   GST_VIDEO_FORMAT_Y444,
 };
 
-/* All supported formats: the common ones, then the others of 8 bits, then the deeper ones, in GStreamer's order. */
+/* The formats of 8 bits, then the deeper ones, then those with cells, which take two passes more. */
+static gint
+rank_format (const GstVideoFormatInfo *finfo)
+{
+  if (gst_cuda_convolve_format_has_cells (finfo))
+    return 2;
+  if (!gst_cuda_convolve_format_is_supported (finfo))
+    return -1;
+  return GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0) > 8 ? 1 : 0;
+}
+
+/* All supported formats: the common ones, then the others by rank, in GStreamer's order. */
 static GArray *
 list_formats (void)
 {
@@ -36,15 +48,13 @@ list_formats (void)
   GArray *formats = g_array_new (FALSE, FALSE, sizeof (GstVideoFormat));
 
   g_array_append_vals (formats, common, G_N_ELEMENTS (common));
-  for (guint deep = 0; deep < 2; deep++)
+  for (gint rank = 0; rank <= 2; rank++)
     for (guint i = 0; i < n; i++) {
-      const GstVideoFormatInfo *finfo = gst_video_format_get_info (all[i]);
       gboolean known = FALSE;
 
       for (guint k = 0; k < G_N_ELEMENTS (common); k++)
         known |= all[i] == common[k];
-      if (!known && gst_cuda_convolve_format_is_supported (finfo)
-          && (GST_VIDEO_FORMAT_INFO_DEPTH (finfo, 0) > 8) == deep)
+      if (!known && rank_format (gst_video_format_get_info (all[i])) == rank)
         g_array_append_val (formats, all[i]);
     }
   return formats;

@@ -5,6 +5,8 @@
  */
 #include "frame/layout.h"
 
+#include "frame/cells.h"
+
 #define ALPHA 3      /* the component's number in every format that has it */
 #define NOTHING (-1) /* a sample that is padding */
 
@@ -229,6 +231,27 @@ gst_cuda_convolve_layout_room (const GstVideoInfo *info, guint plane)
   return (end - start) / GST_VIDEO_INFO_PLANE_STRIDE (info, plane);
 }
 
+/* The planes of a format with cells. Rows of tiles are rows, as many as have samples; in zigzag order all of them. */
+static void
+measure_cells (GstCudaConvolveLayout *layout)
+{
+  ConvolveCells cells;
+
+  gst_cuda_convolve_cells_describe (&layout->info, &cells);
+  for (guint i = 0; i < layout->n_planes; i++) {
+    const ConvolveCellPlane *plane = &cells.planes[i];
+    gsize tiles_x, tiles_y;
+
+    layout->planes[i] = (GstCudaConvolvePlane){ plane->row_bytes, plane->rows };
+    if (plane->tile_bytes) {
+      tiles_x = plane->zigzag ? plane->tiles_x : (plane->row_bytes + plane->tile_bytes - 1) / plane->tile_bytes;
+      tiles_y = plane->zigzag ? plane->tiles_y : (plane->rows + plane->tile_rows - 1) / plane->tile_rows;
+      layout->planes[i] = (GstCudaConvolvePlane){ tiles_x * plane->tile_bytes * plane->tile_rows, tiles_y };
+    }
+    layout->room[i] = layout->planes[i].rows;
+  }
+}
+
 void
 gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo *info)
 {
@@ -237,7 +260,10 @@ gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo
   const Words *words = find_words (finfo);
 
   *layout = (GstCudaConvolveLayout){ .info = *info, .n_planes = GST_VIDEO_FORMAT_INFO_N_PLANES (finfo) };
-
+  if (gst_cuda_convolve_format_has_cells (finfo)) {
+    measure_cells (layout);
+    return;
+  }
   for (guint i = 0; i < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo); i++) {
     guint plane = GST_VIDEO_FORMAT_INFO_PLANE (finfo, i);
     gint offset = component_offset (finfo, i), stride = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, i);

@@ -48,7 +48,7 @@ gboolean gst_cuda_convolve_format_is_supported (const GstVideoFormatInfo *finfo)
 /* The rows of a plane that GStreamer's own layout of frames with info has room for. */
 gsize gst_cuda_convolve_layout_room (const GstVideoInfo *info, guint plane);
 
-/* The layout of frames with info, whose format is supported. */
+/* The layout of frames with info, whose format is supported, or has cells: then it has planes alone. */
 void gst_cuda_convolve_layout_init (GstCudaConvolveLayout *layout, const GstVideoInfo *info);
 
 /* Whether the group has luma, or chroma, that is convolved. */

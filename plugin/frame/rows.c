@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "frame/cells.h"
+
 #define STRIP_UNIT 250e3 /* bytes; measured on PCIe 5, where 3 to 10 strips of a 4K frame take the same time */
 #define PAGEABLE_FEWER 4 /* so many times fewer strips of memory that is not page-locked */
 
@@ -11,7 +13,7 @@ gst_cuda_convolve_host_rows (const GstCudaConvolvePlane *shape, const GstVideoFr
     gint end)
 {
   guint8 *data = GST_VIDEO_FRAME_PLANE_DATA (frame, plane);
-  gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, plane);
+  gint stride = gst_cuda_convolve_stride (&frame->info, plane);
   gboolean upside_down = stride < 0;
 
   return (ConvolveRows){
@@ -29,7 +31,7 @@ gst_cuda_convolve_first_row (const GstCudaConvolvePlane *shape, const GstCudaCon
 {
   gssize last = shape->rows - 1;
 
-  *stride = GST_VIDEO_FRAME_PLANE_STRIDE (&frame->video, plane);
+  *stride = gst_cuda_convolve_stride (&frame->video.info, plane);
   if (frame->on_device)
     return GST_VIDEO_FRAME_PLANE_DATA (&frame->video, plane);
   *stride = *stride < 0 ? -(gssize) stage_stride : (gssize) stage_stride;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "inner/inner.h"
 
+#include "frame/cells.h"
+
 #define ALIGNMENT 256 /* of the rows of inner frames, in bytes */
 
 typedef struct
@@ -40,7 +42,7 @@ picture_of (const GstCudaConvolveLayout *layout, const GstVideoFrame *frame)
 
   for (guint i = 0; i < layout->n_planes; i++)
     picture.planes[i] =
-        (ConvolveFormPlane){ GST_VIDEO_FRAME_PLANE_DATA (frame, i), GST_VIDEO_FRAME_PLANE_STRIDE (frame, i) };
+        (ConvolveFormPlane){ GST_VIDEO_FRAME_PLANE_DATA (frame, i), gst_cuda_convolve_stride (&frame->info, i) };
   return picture;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "inner/steps.h"
 
+#include "frame/cells.h"
+#include "inner/cells.h"
 #include "inner/light.h"
 #include "properties/enums.h"
 
@@ -9,7 +11,10 @@ gst_cuda_convolve_steps_find (GstCudaConvolveSteps *steps, const GstCudaConvolve
     const ConvolveProperties *properties, ConvolveError *error)
 {
   steps->n = 0;
+  if (gst_cuda_convolve_format_has_cells (layout->info.finfo))
+    gst_cuda_convolve_cells_find (&steps->steps[steps->n++], layout);
   if (properties->light == CONVOLVE_LIGHT_MODE_LINEAR) {
+    layout = gst_cuda_convolve_steps_get_layout (steps, layout);
     if (!gst_cuda_convolve_light_find (&steps->steps[steps->n], layout, error))
       return error->status;
     steps->n++;

@@ -6,6 +6,7 @@
 #ifndef GST_CUDA_CONVOLVE_STEPS_H
 #define GST_CUDA_CONVOLVE_STEPS_H
 
+#include "convolve_cells.h"
 #include "inner/inner.h"
 #include "properties/properties.h"
 
@@ -22,6 +23,7 @@ struct _GstCudaConvolveStep
   /* Makes the form for the device, or for the CPU where device is NULL. NULL with error filled. */
   ConvolveForm *(*make_form) (const GstCudaConvolveStep *step, ConvolveDevice *device, ConvolveError *error);
   ConvolveLight light; /* of the step of light */
+  ConvolveCells cells; /* of the step of cells */
 };
 
 typedef struct

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "files/file.h"
+#include "frame/cells.h"
 #include "properties/json.h"
 #include "report/debug.h"
 
@@ -23,7 +24,10 @@ struct _GstCudaConvolveRecord
   GstCudaConvolveErrors *errors;
 
   /* The streaming thread's own. */
-  GstCudaConvolveLayout layout;
+  GstCudaConvolveLayout layout;   /* of the frames */
+  GstCudaConvolveLayout shown;    /* of what is hashed: their inner form where they have cells */
+  ConvolveForm *form;             /* takes frames to that, or NULL */
+  guint8 *inner;                  /* memory for that, or NULL */
   ConvolveProperties *properties; /* that the lines have told, or NULL */
   GString *text;                  /* of the frame that begins */
   guint n_regions;                /* in the text */
@@ -66,6 +70,8 @@ gst_cuda_convolve_record_free (GstCudaConvolveRecord *record)
   g_checksum_free (record->samples);
   g_string_free (record->tail, TRUE);
   g_free (record->row);
+  g_free (record->inner);
+  convolve_form_free (record->form);
   g_free (record->name);
   g_checksum_free (record->chain);
   g_string_free (record->line, TRUE);
@@ -300,6 +306,28 @@ append_time (GString *text, const gchar *name, guint64 time)
     g_string_append_printf (text, ",\"%s\":%" G_GUINT64_FORMAT, name, time);
 }
 
+/* Frames with cells are hashed in their inner form. FALSE where an error was posted. */
+static gboolean
+show_layout (GstCudaConvolveRecord *record)
+{
+  ConvolveError error;
+  ConvolveCells cells;
+  GstVideoInfo inner;
+
+  record->shown = record->layout;
+  g_clear_pointer (&record->form, convolve_form_free);
+  if (!gst_cuda_convolve_format_has_cells (record->layout.info.finfo))
+    return TRUE;
+  gst_cuda_convolve_cells_describe (&record->layout.info, &cells);
+  gst_cuda_convolve_cells_inner (&record->layout.info, &inner);
+  gst_cuda_convolve_layout_init (&record->shown, &inner);
+  record->inner = g_realloc (record->inner, inner.size);
+  record->form = convolve_form_new_cells (&cells, NULL, &error);
+  if (!record->form)
+    gst_cuda_convolve_errors_post_status (record->errors, &error);
+  return record->form != NULL;
+}
+
 gboolean
 gst_cuda_convolve_record_caps (GstCudaConvolveRecord *record, GstCaps *caps, const GstCudaConvolveLayout *layout)
 {
@@ -310,6 +338,8 @@ gst_cuda_convolve_record_caps (GstCudaConvolveRecord *record, GstCaps *caps, con
   if (!gst_cuda_convolve_record_is_open (record))
     return TRUE;
   record->layout = *layout;
+  if (!show_layout (record))
+    return FALSE;
   record->row = g_realloc (record->row, 2 * (gsize) GST_VIDEO_INFO_WIDTH (info));
   text = g_string_new (NULL);
   caps_text = gst_caps_to_string (caps);
@@ -608,13 +638,13 @@ append_means (GString *means, guint64 sums[GRID], gint width, gint rows, gint de
 
 /* Hashes a component row by row. Appends the means of its parts to means, where that is not NULL. */
 static void
-read_component (GstCudaConvolveRecord *record, gint component, const GstVideoFrame *frame, GString *means)
+read_component (GstCudaConvolveRecord *record, gint component, const ConvolvePicture *picture, GString *means)
 {
   gint sample, part = 0;
-  const GstCudaConvolveGroup *group = find_component (&record->layout, component, &sample);
+  const GstCudaConvolveGroup *group = find_component (&record->shown, component, &sample);
   gint bytes = group->pixel.type == CONVOLVE_SAMPLE_U8 ? 1 : 2, height = group->height;
-  gssize stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, group->plane);
-  const guint8 *row = GST_VIDEO_FRAME_PLANE_DATA (frame, group->plane);
+  gssize stride = picture->planes[group->plane].stride;
+  const guint8 *row = picture->planes[group->plane].data;
   guint64 sums[GRID] = { 0 };
 
   row += group->offset + sample * bytes;
@@ -634,14 +664,36 @@ read_component (GstCudaConvolveRecord *record, gint component, const GstVideoFra
   }
 }
 
+/* The frame, or its inner form. */
+static ConvolvePicture
+show_frame (GstCudaConvolveRecord *record, const GstVideoFrame *frame)
+{
+  const GstVideoInfo *info = &record->layout.info, *shown = &record->shown.info;
+  ConvolvePicture picture = { .width = GST_VIDEO_INFO_WIDTH (info), .height = GST_VIDEO_INFO_FIELD_HEIGHT (info) };
+  ConvolvePicture inner = picture;
+
+  for (guint i = 0; i < record->layout.n_planes; i++)
+    picture.planes[i] =
+        (ConvolveFormPlane){ GST_VIDEO_FRAME_PLANE_DATA (frame, i), gst_cuda_convolve_stride (&frame->info, i) };
+  if (!record->form)
+    return picture;
+  for (guint i = 0; i < record->shown.n_planes; i++)
+    inner.planes[i] = (ConvolveFormPlane){ record->inner + GST_VIDEO_INFO_PLANE_OFFSET (shown, i),
+      GST_VIDEO_INFO_PLANE_STRIDE (shown, i) };
+  /* The only errors are pictures of other sizes, and no threads. */
+  convolve_form_unpack (record->form, &picture, &inner, NULL);
+  return inner;
+}
+
 static void
 read_frame (GstCudaConvolveRecord *record, const GstVideoFrame *frame)
 {
+  const ConvolvePicture picture = show_frame (record, frame);
   gchar hash[2 * HASH_BYTES + 1];
 
   g_string_assign (record->tail, ",\"means\":\"");
   for (guint i = 0; i < GST_VIDEO_INFO_N_COMPONENTS (&record->layout.info); i++)
-    read_component (record, i, frame, i == 0 ? record->tail : NULL);
+    read_component (record, i, &picture, i == 0 ? record->tail : NULL);
   take_hash (record->samples, hash);
   g_string_append_printf (record->tail, "\",\"sha256\":\"%s\"", hash);
 }

@@ -17,7 +17,20 @@ typedef struct
   guint16 *samples;
 } Component;
 
-/* How the frame lies in its buffer. */
+/*
+ * Whether samples share words, or rows are cut into tiles: no sample has an address. frame_read() gives samples of few bits, such as
+ * RGB16 and the alpha of Y410, in 8 bits or the bits of the others; has_few_bits() tells that there are such samples.
+ */
+gboolean frame_has_cells (const GstVideoInfo *info);
+gboolean frame_has_few_bits (const GstVideoInfo *info);
+
+/*
+ * Whether GStreamer's own unpacking reads all samples that the format has. Of VYUY with an odd width it takes U for V in the
+ * last pixel, and some odd widths of UYVP and NV12_10LE32 leave no room for the last V in GStreamer's own rows.
+ */
+gboolean frame_reads_well (const GstVideoInfo *info);
+
+/* How the frame lies in its buffer; formats of tiles are FRAME_PLAIN always. */
 typedef enum
 {
   FRAME_PLAIN,       /* as the caps say, no GstVideoMeta */

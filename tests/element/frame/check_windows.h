@@ -79,5 +79,6 @@ TCase *layer_tests (void);
 TCase *region_tests (void);
 TCase *iteration_tests (void);
 TCase *light_tests (void);
+TCase *cell_tests (void);
 
 #endif

@@ -343,22 +343,14 @@ typedef struct
 } Stream;
 
 #define RAW(format) "video/x-raw,width=16,height=12,framerate=25/1,format=" format
-#define CONVERT "own; put videoconvert before the element"
+#define CONVERT "integers of 5 to 16 bits; put videoconvert before the element"
 
 static const Stream streams[] = {
-  { RAW ("v210"),
-      "caps: the frames are v210, and the element takes samples of 8 to 16 bits in bytes or words of their "
-      "own; put videoconvert before the element" },
-  { RAW ("UYVP"), "the frames are UYVP" },
-  { RAW ("RGB16"), CONVERT },
-  { RAW ("BGR15"), CONVERT },
-  { RAW ("RGB8P"), CONVERT },
-  { RAW ("NV12_4L4"), "the frames are NV12_4L4" },
-  { RAW ("NV12_64Z32"), CONVERT },
-  { RAW ("IYU1"), CONVERT },
-  { RAW ("GRAY10_LE32"), CONVERT },
-  { RAW ("r210"), CONVERT },
-  { RAW ("BGR10A2_LE"), CONVERT },
+  { RAW ("RGB8P"),
+      "caps: the samples of RGB8P are numbers of colours in a palette, and sums of numbers are no colours; put "
+      "videoconvert before the element" },
+  { RAW ("RGBA_F16LE"), "caps: the frames are RGBA_F16LE, and the element takes samples that are " CONVERT },
+  { RAW ("MT2110T"), CONVERT },
   { "video/x-bayer,format=bggr,width=16,height=12,framerate=25/1",
       "video/x-bayer, and the element takes video/x-raw; put "
       "bayer2rgb before the element" },

@@ -30,8 +30,7 @@ GST_START_TEST (mask_in_every_format)
     Component expected[4];
     FrameLayout layout;
 
-    /* GStreamer's own unpacking of VYUY takes U for V in the last pixel of an odd row. */
-    if (g_str_equal (format, "VYUY") && size[0] % 2)
+    if (!frame_reads_well (&info) || frame_has_few_bits (&info))
       continue;
     check_random_init (&random, seed, i);
     layout = check_random_range (&random, FRAME_PLAIN, FRAME_MEMORIES);

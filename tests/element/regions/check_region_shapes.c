@@ -120,8 +120,7 @@ GST_START_TEST (polygons_in_every_format)
     Component expected[4];
     Shapes shapes;
 
-    /* GStreamer's own unpacking of VYUY takes U for V in the last pixel of an odd row. */
-    if (g_str_equal (format, "VYUY") && size[0] % 2)
+    if (!frame_reads_well (&info) || frame_has_few_bits (&info))
       continue;
     check_random_init (&random, seed, i);
     gdouble expand = check_random_one_in (&random, 2) ? 0 : check_random_range (&random, 1, 8) / 16.0;
@@ -424,7 +423,7 @@ GST_START_TEST (masks_in_every_format)
     Component expected[4];
     Mask mask;
 
-    if (g_str_equal (format, "VYUY") && i % 2)
+    if (!frame_reads_well (&info) || frame_has_few_bits (&info))
       continue;
     check_random_init (&random, seed, i);
     gboolean outside = check_random_one_in (&random, 3), has_box = check_random_one_in (&random, 2);
@@ -480,7 +479,7 @@ GST_START_TEST (alpha)
         g_strdup_printf ("region-effect=fill apply-to=regions regions=\"0,0,100%%,100%%\" %s", properties);
     Component expected[4], filled[4];
 
-    if (!GST_VIDEO_INFO_HAS_ALPHA (&info))
+    if (!GST_VIDEO_INFO_HAS_ALPHA (&info) || frame_has_few_bits (&info))
       continue;
     n++;
     g_autoptr (GstBuffer) in = frame_new (&info, FRAME_PLAIN, seed + i), out = NULL;

@@ -104,6 +104,8 @@ compare_rows_without_boxes (const GstVideoInfo *info, GstBuffer *in, GstBuffer *
 {
   GstVideoFrame from, to;
 
+  if (frame_has_cells (info)) /* whose samples are compared elsewhere */
+    return;
   fail_unless (
       gst_video_frame_map (&from, info, in, GST_MAP_READ) && gst_video_frame_map (&to, info, out, GST_MAP_READ));
   for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES (info); p++) {
