@@ -255,7 +255,9 @@ GST_START_TEST (test_regions)
     "regions=5,5,300,200 region-effect=fill region-opacity=0.7",
     "regions=5,5,100,90;60,40,150,150;-30,180,90,90 region-effect=fill region-picture=", /* the name follows */
     "regions=30,20,61,77 region-effect=fill region-lookahead=50000000",
-    "regions=30,20,61,77 region-effect=pixelate region-lookahead=50000000 frames-in-flight=3" };
+    "regions=30,20,61,77 region-effect=pixelate region-lookahead=50000000 frames-in-flight=3",
+    "regions=30,20,61,77 region-shape=ellipse region-feather=9 apply-to=outside-regions region-smooth=100000000",
+    "regions=30,20,61,77 region-effect=fill apply-to=outside-regions region-smooth=100000000 frames-in-flight=3" };
   g_autofree gchar *picture = write_picture ();
 
   for (guint i = 0; i < G_N_ELEMENTS (formats) * G_N_ELEMENTS (settings); i++) {
