@@ -42,9 +42,11 @@ typedef enum
   GST_CUDA_CONVOLVE_NEEDS_NO_WORK  /* the input is the result */
 } GstCudaConvolveNeed;
 
+typedef struct _GstCudaConvolveBase GstCudaConvolveBase;
+typedef gboolean (*GstCudaConvolveEventFunction) (GstCudaConvolveBase *base, GstEvent *event);
 typedef struct _GstCudaConvolveEngine GstCudaConvolveEngine;
 
-typedef struct
+struct _GstCudaConvolveBase
 {
   GstBaseTransform parent;
 
@@ -79,11 +81,12 @@ typedef struct
   GstQueueArray *waiting;    /* frames, and the events between them */
   GstSegment coming;         /* of the frames that come; GstBaseTransform has that of the frames that leave */
   GstPadChainFunction chain; /* of GstBaseTransform */
+  GstCudaConvolveEventFunction handle_event;
   guint waiting_told, copies_told;
   gboolean crowd_told;
 
   gboolean broken; /* a frame under way failed: the stream must not go on without that frame */
-} GstCudaConvolveBase;
+};
 
 /*
  * All functions are for the streaming thread, and for start and stop, where no other thread is named. Those without a

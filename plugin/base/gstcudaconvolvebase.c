@@ -424,9 +424,9 @@ gst_cuda_convolve_base_query (GstBaseTransform *trans, GstPadDirection direction
   return ok;
 }
 
-/* A serialized event stays behind the frames that came before the event. */
-gboolean
-gst_cuda_convolve_base_handle_event (GstCudaConvolveBase *self, GstEvent *event)
+/* Handles an event, which it takes, behind all frames that have gone on before. */
+static gboolean
+handle_event (GstCudaConvolveBase *self, GstEvent *event)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
   gboolean flushed = GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP, ok;
@@ -452,7 +452,7 @@ gst_cuda_convolve_base_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstCudaConvolveBase *self = GST_CUDA_CONVOLVE_BASE (trans);
 
-  return gst_cuda_convolve_waiting_take_event (self, event) || gst_cuda_convolve_base_handle_event (self, event);
+  return gst_cuda_convolve_waiting_take_event (self, event) || handle_event (self, event);
 }
 
 /* The record tells for which time there are no frames. */
@@ -769,7 +769,7 @@ static void
 gst_cuda_convolve_base_init (GstCudaConvolveBase *self)
 {
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
-  gst_cuda_convolve_waiting_init (self);
+  gst_cuda_convolve_waiting_init (self, handle_event);
 }
 
 static void

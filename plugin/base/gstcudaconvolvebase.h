@@ -17,9 +17,6 @@ void gst_cuda_convolve_base_install_properties (GstCudaConvolveBaseClass *klass,
 /* Negotiates new caps for the output, after all frames under way have been pushed. */
 GstFlowReturn gst_cuda_convolve_base_renegotiate (GstCudaConvolveBase *base);
 
-/* Handles an event of the sink pad, which it takes, behind all frames that have gone on before. */
-gboolean gst_cuda_convolve_base_handle_event (GstCudaConvolveBase *base, GstEvent *event);
-
 G_END_DECLS
 
 #endif

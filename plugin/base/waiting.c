@@ -2,7 +2,6 @@
 #include "base/waiting.h"
 
 #include "base/engine.h"
-#include "base/gstcudaconvolvebase.h"
 #include "report/debug.h"
 
 #define USUAL_DURATION (GST_SECOND / 25) /* of a frame where the caps do not say, as in flights.c */
@@ -115,7 +114,7 @@ go_on (GstCudaConvolveBase *self, guint64 ahead, gboolean all)
       && (all || GST_IS_EVENT (first) || klass->is_due (self, ahead) || is_crowded (self))) {
     first = take_first (self);
     if (GST_IS_EVENT (first))
-      gst_cuda_convolve_base_handle_event (self, first);
+      self->handle_event (self, first);
     else if (ret == GST_FLOW_OK)
       ret = self->chain (pad, GST_OBJECT (self), first);
     else
@@ -281,12 +280,13 @@ chain (GstPad *pad, GstObject *parent, GstBuffer *input)
 }
 
 void
-gst_cuda_convolve_waiting_init (GstCudaConvolveBase *self)
+gst_cuda_convolve_waiting_init (GstCudaConvolveBase *self, GstCudaConvolveEventFunction handle_event)
 {
   GstPad *pad = GST_BASE_TRANSFORM_SINK_PAD (self);
 
   self->waiting = gst_queue_array_new (16);
   gst_segment_init (&self->coming, GST_FORMAT_UNDEFINED);
+  self->handle_event = handle_event;
   self->chain = GST_PAD_CHAINFUNC (pad);
   gst_pad_set_chain_function (pad, GST_DEBUG_FUNCPTR (chain));
 }

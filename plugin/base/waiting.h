@@ -17,8 +17,8 @@ G_BEGIN_DECLS
 
 #define GST_CUDA_CONVOLVE_MOST_WAITING 1024
 
-/* When the element is made, and when it is freed. */
-void gst_cuda_convolve_waiting_init (GstCudaConvolveBase *base);
+/* When the element is made, and when it is freed. handle_event takes the events that have waited, when their turn comes. */
+void gst_cuda_convolve_waiting_init (GstCudaConvolveBase *base, GstCudaConvolveEventFunction handle_event);
 void gst_cuda_convolve_waiting_clear (GstCudaConvolveBase *base);
 
 /* Nothing waits, and there is no segment: the element starts or stops. */

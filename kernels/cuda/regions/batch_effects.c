@@ -149,17 +149,6 @@ convolve_tables_add_blurs (ConvolveTables *tables, const ConvolveBatch *batch, u
 
 /* --- blocks, colours and drawings --- */
 
-ConvolveRect
-convolve_blocks_around (const ConvolveBlocks *blocks, ConvolveRect region)
-{
-  int left = convolve_floor_div (region.x * blocks->x_step - blocks->x, blocks->size);
-  int right = convolve_floor_div ((region.x + region.width - 1) * blocks->x_step - blocks->x, blocks->size);
-  int top = convolve_floor_div (region.y * blocks->y_step - blocks->y, blocks->size);
-  int bottom = convolve_floor_div ((region.y + region.height - 1) * blocks->y_step - blocks->y, blocks->size);
-
-  return (ConvolveRect){ left, top, right - left + 1, bottom - top + 1 };
-}
-
 /* Pixels of a block that one block of threads adds up and writes, and of a piece of a larger one, about. */
 #define LARGE_BLOCK 2048
 #define PIECE 1024

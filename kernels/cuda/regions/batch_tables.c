@@ -131,3 +131,14 @@ convolve_tables_place (const ConvolveTables *tables, size_t offsets[CONVOLVE_N_T
   }
   return end;
 }
+
+ConvolveRect
+convolve_blocks_around (const ConvolveBlocks *blocks, ConvolveRect region)
+{
+  int left = convolve_floor_div (region.x * blocks->x_step - blocks->x, blocks->size);
+  int right = convolve_floor_div ((region.x + region.width - 1) * blocks->x_step - blocks->x, blocks->size);
+  int top = convolve_floor_div (region.y * blocks->y_step - blocks->y, blocks->size);
+  int bottom = convolve_floor_div ((region.y + region.height - 1) * blocks->y_step - blocks->y, blocks->size);
+
+  return (ConvolveRect){ left, top, right - left + 1, bottom - top + 1 };
+}
