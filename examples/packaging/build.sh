@@ -11,34 +11,21 @@
 # DEBFULLNAME and DEBEMAIL name the maintainer of the packages. Packages that are needed to build are installed where the user
 # is root; otherwise the script lists them.
 set -eu
-top=$(cd "$(dirname "$0")/../.." && pwd)
-cuda=
-architectures=all-major
-tarball=
+# shellcheck source=examples/packaging/common.sh
+. "$(dirname "$0")/common.sh"
 output=$top/out/packages
+tarball=
 commit=
 lintian=yes
-while [ $# -gt 0 ]; do
+own_values=--from
+own_option () {
   case $1 in
-    --cuda) cuda=yes ;;
-    --architectures | --from | --output)
-      [ $# -gt 1 ] || { echo "$1 needs a value" >&2; exit 2; }
-      case $1 in
-        --architectures) architectures=$2 ;;
-        --from) tarball=$(realpath "$2") ;;
-        --output) output=$(realpath -m "$2") ;;
-      esac
-      shift ;;
+    --from) tarball=$(realpath "$2") ;;
     --no-lintian) lintian= ;;
-    -h | --help)
-      sed -n '3,13s/^# \{0,1\}//p' "$0"
-      exit 0 ;;
-    *)
-      echo "$1: not known. sh $0 --help lists the options." >&2
-      exit 2 ;;
+    *) return 1 ;;
   esac
-  shift
-done
+}
+take_options "$@"
 
 . "$top/tests/prepare.sh"
 command -v dpkg-query >/dev/null || { say "Debian packages are made on Debian or Ubuntu"; exit 1; }
@@ -58,7 +45,7 @@ if [ -n "$tarball" ]; then
   upstream=$(basename "$tarball" .tar.xz | sed 's/^cudaconvolve-//')
   cp "$tarball" "$work/cudaconvolve_$upstream.orig.tar.xz"
 else
-  version=$(sed -n "s/^  version: '\(.*\)',$/\1/p" "$top/meson.build")
+  version=$(project_version)
   # lintian warns of file names that are longer than with this and +cuda130; the commit stands in the changelog.
   upstream=$version+git$(cd "$top" && TZ=UTC git log -1 --date=format-local:%Y%m%d%H%M%S --format=%cd)
   commit=$(cd "$top" && git log -1 --format=%h)
@@ -69,9 +56,9 @@ tar -C "$work/source" --strip-components=1 -xf "$work/cudaconvolve_$upstream.ori
 cp -r "$work/source/examples/packaging/debian" "$work/source/debian"
 revision=1
 if [ -n "$cuda" ]; then
-  nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc) || { say "There is no nvcc on PATH or in /usr/local/cuda/bin"; exit 1; }
-  # 13.0 is 130: a point in the revision is for packages that are not the maintainer's own.
-  revision=1+cuda$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p' | tr -d .)
+  # A point in the revision is for packages that are not the maintainer's own.
+  suffix=$(cuda_version)
+  revision=1+cuda$suffix
 fi
 cd "$work/source"
 if [ -n "${DEBEMAIL:-}" ]; then

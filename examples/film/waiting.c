@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "stream.h"
+
+#include <string.h>
+
+#include "cuts.h"
+
+#define NO_MORE "cudaconvolve-film-no-more" /* data of a demuxer that has found all streams */
+#define MOST_HELD (32u << 20)               /* bytes of a stream while others are looked for */
+#define LONGEST_HELD (5 * GST_SECOND)
+
+/*
+ * Whether all streams are there: each demuxer has said so, and parsebin has brought the pads of all of them. A demuxer of FLV finds
+ * sound only behind the first pictures.
+ */
+static gboolean
+is_complete (const Streams *streams)
+{
+  guint pads = 0;
+
+  if (streams->list->len == 0)
+    return FALSE;
+  for (guint i = 0; i < streams->demuxers->len; i++) {
+    pads += GST_ELEMENT (streams->demuxers->pdata[i])->numsrcpads;
+    if (!g_object_get_data (streams->demuxers->pdata[i], NO_MORE))
+      return FALSE;
+  }
+  for (guint i = 0; i < streams->list->len; i++)
+    if (!gst_pad_has_current_caps (((Stream *) streams->list->pdata[i])->origin))
+      return FALSE;
+  /* A demuxer behind another one takes one of its pads. */
+  return streams->demuxers->len == 0 || pads <= streams->list->len + streams->demuxers->len - 1;
+}
+
+/* Links the streams if they are all there and data has come, or if waiting has to end. Afterwards all of them flow. */
+static void
+link_if (Streams *streams, gboolean now)
+{
+  g_mutex_lock (&streams->linking);
+  if (!streams->linked && (now || (streams->data && is_complete (streams)))) {
+    streams_link (streams);
+    streams->linked = TRUE;
+    for (guint i = 0; i < streams->list->len; i++) {
+      Stream *stream = g_ptr_array_index (streams->list, i);
+
+      /* Copies wait for the video in the muxer, however far apart they lie in the file. */
+      if (stream != streams->main)
+        g_object_set (stream->queue, "max-size-bytes", 0, "max-size-time", (guint64) 0, NULL);
+      gst_pad_remove_probe (stream->pad, stream->hold);
+    }
+  }
+  g_mutex_unlock (&streams->linking);
+}
+
+static GstPadProbeReturn
+data_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Streams *streams = data;
+
+  if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) {
+    const GstEventType type = GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info));
+
+    if (type != GST_EVENT_GAP && type != GST_EVENT_EOS)
+      return GST_PAD_PROBE_PASS;
+  }
+  streams->data = TRUE;
+  link_if (streams, FALSE);
+  return GST_PAD_PROBE_OK;
+}
+
+/* At the end of a stream nothing is left to wait for. */
+static GstPadProbeReturn
+end_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_EOS)
+    link_if (data, TRUE);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+queue_is_full (GstElement *queue, gpointer data)
+{
+  link_if (data, TRUE);
+}
+
+static void
+no_more_pads (GstElement *demuxer, gpointer data)
+{
+  g_object_set_data (G_OBJECT (demuxer), NO_MORE, demuxer);
+  link_if (data, FALSE);
+}
+
+/* Puts a queue behind a stream, and holds the stream there. */
+static void
+hold (Stream *stream)
+{
+  Streams *streams = stream->streams;
+  GstPad *sink;
+
+  stream->queue = gst_element_factory_make ("queue", NULL);
+  g_object_set (stream->queue, "max-size-buffers", 0, "max-size-bytes", MOST_HELD, "max-size-time",
+      (guint64) LONGEST_HELD, NULL);
+  g_signal_connect (stream->queue, "overrun", G_CALLBACK (queue_is_full), streams);
+  stream->pad = gst_element_get_static_pad (stream->queue, "src");
+  stream->hold = gst_pad_add_probe (stream->pad,
+      GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, data_comes, streams,
+      NULL);
+  gst_bin_add (streams->pipeline, stream->queue);
+  gst_element_sync_state_with_parent (stream->queue);
+  sink = gst_element_get_static_pad (stream->queue, "sink");
+  gst_pad_link (stream->origin, sink);
+  gst_object_unref (sink);
+}
+
+static void
+stream_found (GstElement *parse, GstPad *pad, gpointer data)
+{
+  Streams *streams = data;
+  Stream *stream = g_new0 (Stream, 1);
+
+  stream->streams = streams;
+  stream->origin = gst_object_ref (pad);
+  stream_watch_tags (stream);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, end_comes, streams, NULL);
+  cuts_take_off (pad, streams->surplus);
+  g_mutex_lock (&streams->linking);
+  g_ptr_array_add (streams->list, stream);
+  /* A stream that comes later, as in recordings of television, finds a film that has begun. */
+  if (streams->linked) {
+    stream->pad = gst_object_ref (pad);
+    stream_name (stream);
+    stream_leave_out (stream, "it begins later than the film");
+  } else
+    hold (stream);
+  g_mutex_unlock (&streams->linking);
+  link_if (streams, FALSE);
+}
+
+/*
+ * A parser would take the styles out of subtitles, and cannot read all that Matroska holds. What a parser has read goes out,
+ * because parsebin would leave it out where no decoder is installed, and copies need none.
+ */
+static gboolean
+to_be_parsed (GstElement *parse, GstPad *pad, GstCaps *caps, gpointer data)
+{
+  const GstStructure *structure = gst_caps_get_structure (caps, 0);
+  gboolean parsed = FALSE;
+
+  if (!gst_structure_get_boolean (structure, "parsed", &parsed))
+    gst_structure_get_boolean (structure, "framed", &parsed);
+  return stream_kind_of (gst_structure_get_name (structure)) != SUBTITLES && !(parsed && gst_caps_is_fixed (caps));
+}
+
+static void
+element_added (GstBin *parse, GstElement *element, gpointer data)
+{
+  Streams *streams = data;
+  GstElementFactory *factory = gst_element_get_factory (element);
+
+  if (!factory)
+    return;
+  if (!strcmp (GST_OBJECT_NAME (factory), "matroskademux"))
+    streams->matroska = TRUE;
+  if (gst_element_factory_list_is_type (factory, GST_ELEMENT_FACTORY_TYPE_DEMUXER)) {
+    g_mutex_lock (&streams->linking);
+    g_ptr_array_add (streams->demuxers, gst_object_ref (element));
+    g_mutex_unlock (&streams->linking);
+    g_signal_connect (element, "no-more-pads", G_CALLBACK (no_more_pads), streams);
+  }
+}
+
+void
+streams_wait (Streams *streams, GstElement *parse)
+{
+  g_signal_connect (parse, "pad-added", G_CALLBACK (stream_found), streams);
+  g_signal_connect (parse, "element-added", G_CALLBACK (element_added), streams);
+  g_signal_connect (parse, "autoplug-continue", G_CALLBACK (to_be_parsed), streams);
+}
