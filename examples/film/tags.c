@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-
 #define EARLIER (500 * GST_MSECOND)
 
 static gboolean
