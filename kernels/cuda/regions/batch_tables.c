@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/area.h"
+
 #define ALIGNMENT 256 /* bytes, of each table on the device */
 
 /* The lists that stay on the host. */
