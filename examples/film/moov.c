@@ -19,6 +19,7 @@ typedef struct
   const Origin *origin;
   const GArray *tracks;
   guint counts[128]; /* of tracks of each kind so far */
+  gboolean broken;   /* not all boxes could be read */
 } Additions;
 
 static void
@@ -154,6 +155,7 @@ complete_trak (Additions *additions, guint8 *trak, gsize size)
     else
       append_box (content, name, box, length);
   }
+  additions->broken = additions->broken || place != size;
   if (track && track->name)
     append_box (udta, "name", track->name, strlen (track->name));
   if (track)
@@ -201,6 +203,7 @@ complete_moov (Additions *additions, guint8 *moov, gsize size)
         set_made (additions, box, length);
       append_box (content, name, box, length);
     }
+  additions->broken = additions->broken || place != size;
   if (origin->notes)
     append_notes (udta, origin->notes);
   if (additions->chapters) {
@@ -230,7 +233,7 @@ may_grow (FILE *file, const Atom *moov, guint64 size)
 gboolean
 moov_complete (const char *name, const Chapters *chapters, const Origin *origin, const GArray *tracks, GError **error)
 {
-  Additions additions = { chapters, origin, tracks, { 0 } };
+  Additions additions = { .chapters = chapters, .origin = origin, .tracks = tracks };
   FILE *file = g_fopen (name, "r+b");
   const guint64 size = file ? atom_file_size (file) : 0;
   guint8 *old = NULL;
@@ -246,7 +249,8 @@ moov_complete (const char *name, const Chapters *chapters, const Origin *origin,
 
     append_box (box, "moov", content->data, content->len);
     g_byte_array_append (box, old + moov.size, size - moov.begin - moov.size);
-    ok = fseeko (file, moov.begin, SEEK_SET) == 0 && fwrite (box->data, 1, box->len, file) == box->len;
+    ok = !additions.broken && fseeko (file, moov.begin, SEEK_SET) == 0
+        && fwrite (box->data, 1, box->len, file) == box->len;
     g_byte_array_unref (content);
     g_byte_array_unref (box);
     g_free (old);

@@ -314,28 +314,31 @@ GST_START_TEST (origin_of_mp4)
 
 GST_END_TEST;
 
-/* A track that plays by itself where another one does not, and one that nothing is known of. */
+/* A sound that is not the default one plays where no other one is. */
 GST_START_TEST (tracks_of_mp4)
 {
-  GByteArray *bytes = make_recorded ();
-  gchar *name = write_file (bytes);
-  Origin *origin = origin_read ("nowhere"), *back;
-  GArray *tracks = g_array_new (FALSE, FALSE, sizeof (Track));
-  const Track rows[] = { { .kind = 'v', .flags = TRACK_DEFAULT },
-    { .kind = 's', .name = (gchar *) "Deutsch", .flags = TRACK_FORCED } };
+  for (guint other = 0; other < 2; other++) {
+    GByteArray *bytes = make_recorded ();
+    gchar *name = write_file (bytes);
+    Origin *origin = origin_read ("nowhere"), *back;
+    GArray *tracks = g_array_new (FALSE, FALSE, sizeof (Track));
+    const Track rows[] = { { .kind = 'v', .flags = TRACK_DEFAULT },
+      { .kind = 's', .name = (gchar *) "Deutsch", .flags = TRACK_FORCED },
+      { .kind = 's', .flags = other ? TRACK_DEFAULT : 0 } };
 
-  g_assert_true (origin->made == ORIGIN_UNKNOWN);
-  g_array_append_vals (tracks, rows, 2);
-  g_assert_true (moov_complete (name, NULL, origin, tracks, NULL));
-  back = origin_read (name);
-  g_assert_cmpint (back->made, ==, MADE);
-  g_assert_cmpstr (origin_track (back, 7).name, ==, "Deutsch");
-  g_assert_cmpuint (origin_track (back, 7).flags, ==, TRACK_DEFAULT | TRACK_COMMENT | TRACK_FORCED);
-  origin_free (back);
-  origin_free (origin);
-  g_array_unref (tracks);
-  g_free (name);
-  g_byte_array_unref (bytes);
+    g_assert_true (origin->made == ORIGIN_UNKNOWN);
+    g_array_append_vals (tracks, rows, G_N_ELEMENTS (rows));
+    g_assert_true (moov_complete (name, NULL, origin, tracks, NULL));
+    back = origin_read (name);
+    g_assert_cmpint (back->made, ==, MADE);
+    g_assert_cmpstr (origin_track (back, 7).name, ==, "Deutsch");
+    g_assert_cmpuint (origin_track (back, 7).flags, ==, (other ? 0 : TRACK_DEFAULT) | TRACK_COMMENT | TRACK_FORCED);
+    origin_free (back);
+    origin_free (origin);
+    g_array_unref (tracks);
+    g_free (name);
+    g_byte_array_unref (bytes);
+  }
 }
 
 GST_END_TEST;
