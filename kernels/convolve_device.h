@@ -30,7 +30,7 @@ extern "C"
 
 #define CONVOLVE_MAX_FRAMES 4  /* frames that were begun and not waited for */
 #define CONVOLVE_MAX_STAGES 8  /* two for each plane of a frame */
-#define CONVOLVE_FORM_STAGES 2 /* behind those, for inner pictures: see convolve_form.h */
+#define CONVOLVE_FORM_STAGES 6 /* behind those, for inner pictures: see convolve_form.h */
 #define CONVOLVE_ALL_STAGES (CONVOLVE_MAX_STAGES + CONVOLVE_FORM_STAGES)
 
 /*

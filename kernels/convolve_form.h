@@ -78,6 +78,8 @@ typedef struct
   ConvolveLightRole role[CONVOLVE_MAX_SAMPLES]; /* of each sample, or of each plane */
   ConvolveTransfer transfer;
   int zero, range; /* the colours' code value of no light, and code values from there to the most light */
+  bool weighs; /* colours are multiplied by alpha, of which there is one, about their zero levels, and divided again */
+  int about[CONVOLVE_MAX_SAMPLES]; /* with a linear function: these levels, as code values of the samples or planes */
 } ConvolveLight;
 
 /*
@@ -85,6 +87,21 @@ typedef struct
  * error: INVALID, NO_MEMORY, NO_DEVICE_MEMORY, DEVICE_FAILED.
  */
 ConvolveForm *convolve_form_new_light (const ConvolveLight *light, ConvolveDevice *device, ConvolveError *error);
+
+/*
+ * Whether every pixel of an outer picture in host memory has the largest alpha, so that weighing changes nothing. The
+ * form weighs.
+ */
+bool convolve_form_is_opaque (const ConvolveForm *form, const ConvolvePicture *outer);
+
+/*
+ * The same on a device, enqueued: the number at `seen`, in device memory, becomes 0 where every pixel has the largest
+ * alpha, and 1 otherwise. What is enqueued from convolve_device_only_if() on until the call with NULL is done where the
+ * number is not 0 when its turn comes: passes of forms keep to that, and convolve_run() may. Errors: DEVICE_FAILED.
+ */
+ConvolveStatus convolve_form_look (const ConvolveForm *form, const ConvolvePicture *outer, unsigned *seen,
+    ConvolveError *error);
+void convolve_device_only_if (ConvolveDevice *device, const unsigned *seen);
 
 void convolve_form_free (ConvolveForm *form); /* NULL is allowed; no pass may be in work */
 

@@ -79,11 +79,28 @@ run (const ConvolveForm *form, ConvolveFormPass pass, const ConvolveFormJob *job
   return form->device ? form->kind->run (form, pass, job, error) : run_on_host (form, pass, job, error);
 }
 
+bool
+convolve_form_is_opaque (const ConvolveForm *form, const ConvolvePicture *outer)
+{
+  for (int y = 0; y < outer->height; y++)
+    if (!form->kind->is_opaque (form, outer, y))
+      return false;
+  return true;
+}
+
+ConvolveStatus
+convolve_form_look (const ConvolveForm *form, const ConvolvePicture *outer, unsigned *seen, ConvolveError *error)
+{
+  const ConvolveFormJob job = { *outer, *outer, *outer, seen };
+
+  return form->kind->run (form, CONVOLVE_FORM_LOOK, &job, error);
+}
+
 ConvolveStatus
 convolve_form_unpack (const ConvolveForm *form, const ConvolvePicture *outer, const ConvolvePicture *inner,
     ConvolveError *error)
 {
-  const ConvolveFormJob job = { *outer, *inner, *outer };
+  const ConvolveFormJob job = { *outer, *inner, *outer, NULL };
 
   return run (form, CONVOLVE_FORM_UNPACK, &job, error);
 }
@@ -92,7 +109,7 @@ ConvolveStatus
 convolve_form_pack (const ConvolveForm *form, const ConvolvePicture *original, const ConvolvePicture *inner,
     const ConvolvePicture *outer, ConvolveError *error)
 {
-  const ConvolveFormJob job = { *original, *inner, *outer };
+  const ConvolveFormJob job = { *original, *inner, *outer, NULL };
 
   return run (form, CONVOLVE_FORM_PACK, &job, error);
 }

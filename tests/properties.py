@@ -29,7 +29,7 @@ GROUPS = (
     ('Mask', ('mask', 'mask-width', 'mask-height', 'weights', 'mask-.*', 'anchor-.*', 'flip', 'sigma', 'absolute',
               'iterations', 'mix')),
     ('Layer', ('location', 'stride', 'padding', 'dilation', 'groups', 'activation', 'pool-.*', 'channels', 'mosaic')),
-    ('Sum and frame', ('divisor', 'bias', 'boundary', 'boundary-.*', 'components', 'light', 'field-mode')),
+    ('Sum and frame', ('divisor', 'bias', 'boundary', 'boundary-.*', 'components', 'light', 'alpha', 'field-mode')),
     ('Regions', ('apply-to', 'regions', 'region.*')),
     ('Device and threads', ('kernel-variant', 'cuda-device-id', 'frames-in-flight', 'n-threads', 'qos')),
 )

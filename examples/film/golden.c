@@ -209,10 +209,10 @@ pull_frames (Made *made, GstElement *pipeline, GstAppSink *out)
 static Made
 make_clip (const char *format, const char *properties, const char *variant)
 {
-  char *line =
-      g_strdup_printf ("appsrc name=in format=time max-bytes=0 ! cudaconvolve name=element %s kernel-variant=%s "
-                       "! appsink name=out sync=false",
-          properties, variant);
+  char *line = g_strdup_printf (
+      "appsrc name=in format=time max-bytes=0 ! cudaconvolve name=element alpha=copy %s kernel-variant=%s "
+      "! appsink name=out sync=false",
+      properties, variant);
   GError *error = NULL;
   GstElement *pipeline = gst_parse_launch_full (line, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
   Made made = { .frames = g_ptr_array_new_with_free_func ((GDestroyNotify) gst_buffer_unref) };

@@ -15,13 +15,15 @@ typedef enum
 {
   CONVOLVE_FORM_UNPACK,
   CONVOLVE_FORM_PACK,
+  CONVOLVE_FORM_LOOK, /* on a device alone */
   CONVOLVE_N_FORM_PASSES
 } ConvolveFormPass;
 
-/* The pictures of a pass. Unpacking has no outer picture beside the original. */
+/* The pictures of a pass. Unpacking has no outer picture beside the original, and looking has no other one. */
 typedef struct
 {
   ConvolvePicture original, inner, outer;
+  unsigned *seen; /* of looking */
 } ConvolveFormJob;
 
 typedef struct
@@ -30,7 +32,10 @@ typedef struct
   int row_unit; /* luma rows that go together: 2 where chroma has half of the rows */
 
   /* Luma rows first up to end, from one multiple of row_unit to another or to the picture's end, on the host. */
-  void (*rows[CONVOLVE_N_FORM_PASSES]) (const ConvolveForm *form, const ConvolveFormJob *job, int first, int end);
+  void (*rows[CONVOLVE_FORM_LOOK]) (const ConvolveForm *form, const ConvolveFormJob *job, int first, int end);
+
+  /* Whether a row in host memory has the largest alpha alone; NULL where the form never weighs. */
+  bool (*is_opaque) (const ConvolveForm *form, const ConvolvePicture *outer, int y);
 
   /* Enqueues a pass on the device: the function of a .cu file, or convolve_form_run_without_cuda (). */
   ConvolveStatus (

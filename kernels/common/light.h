@@ -14,8 +14,11 @@ typedef struct
 {
   ConvolvePixel pixel;
   int planes;
-  int samples;            /* of a pixel, in all planes together */
-  unsigned colors, alpha; /* bit k: sample k is a colour, or alpha */
+  int samples;     /* of a pixel, in all planes together */
+  unsigned colors; /* bit k: sample k is a colour */
+  bool weighs;     /* by sample `alpha`, about the words `about` */
+  int alpha;
+  unsigned about[CONVOLVE_MAX_SAMPLES];
 
   /* Of colours: the word of each code value, and the code value of each word; NULL where code values are light. */
   const uint16_t *decode, *encode;
@@ -74,23 +77,70 @@ convolve_light_offset (const ConvolveLightTables *tables, int k, int x, int size
   return tables->planes > 1 ? (size_t) x * size : ((size_t) x * tables->samples + k) * size;
 }
 
-/* Unpacks sample k of a pixel. */
-static CONVOLVE_BOTH void
-convolve_light_unpack (const ConvolveLightTables *tables, int k, const uint8_t *from, uint16_t *to)
+/* A word times alpha, and divided by alpha again, about a level; alpha is above 0 there, and halves go away from the level. */
+static CONVOLVE_BOTH unsigned
+convolve_light_weigh (unsigned word, unsigned about, unsigned alpha)
 {
-  *to = (uint16_t) convolve_light_in (tables, k, (unsigned) convolve_read_sample (&tables->pixel, from));
+  unsigned distance = word < about ? about - word : word - about;
+
+  distance = (distance * alpha + CONVOLVE_LIGHT_MOST / 2) / CONVOLVE_LIGHT_MOST;
+  return word < about ? about - distance : about + distance;
 }
 
-/* Packs it: a word that is what the original's becomes keeps the original's bits. */
-static CONVOLVE_BOTH void
-convolve_light_pack (const ConvolveLightTables *tables, int k, const uint8_t *original, uint16_t word, uint8_t *to)
+static CONVOLVE_BOTH unsigned
+convolve_light_unweigh (unsigned word, unsigned about, unsigned alpha)
 {
-  unsigned before = convolve_light_in (tables, k, (unsigned) convolve_read_sample (&tables->pixel, original));
+  unsigned most = word < about ? about : CONVOLVE_LIGHT_MOST - about;
+  unsigned distance = ((word < about ? about - word : word - about) * CONVOLVE_LIGHT_MOST + alpha / 2) / alpha;
 
-  if (word == before)
+  distance = distance < most ? distance : most;
+  return word < about ? about - distance : about + distance;
+}
+
+/* The word of alpha of the pixel whose alpha is at `from`. */
+static CONVOLVE_BOTH unsigned
+convolve_light_alpha (const ConvolveLightTables *tables, const uint8_t *from)
+{
+  return convolve_light_widen ((unsigned) convolve_read_sample (&tables->pixel, from), (1u << tables->pixel.depth) - 1);
+}
+
+/* Whether alpha weighs sample k. */
+static CONVOLVE_BOTH bool
+convolve_light_weighs (const ConvolveLightTables *tables, int k)
+{
+  return tables->weighs && (tables->colors >> k & 1);
+}
+
+/* The inner word of sample k of a pixel, whose alpha is a word. */
+static CONVOLVE_BOTH unsigned
+convolve_light_unpack (const ConvolveLightTables *tables, int k, const uint8_t *from, unsigned alpha)
+{
+  unsigned word = convolve_light_in (tables, k, (unsigned) convolve_read_sample (&tables->pixel, from));
+
+  return convolve_light_weighs (tables, k) ? convolve_light_weigh (word, tables->about[k], alpha) : word;
+}
+
+/*
+ * Packs the word of sample k of a pixel. The original is there, and alpha is the inner picture's and the original's. A
+ * word that is what the original's becomes keeps the original's bits, and so does a colour that nobody sees.
+ */
+static CONVOLVE_BOTH void
+convolve_light_pack (const ConvolveLightTables *tables, int k, const uint8_t *original, unsigned word, unsigned alpha,
+    unsigned alpha_before, uint8_t *to)
+{
+  bool weighs = convolve_light_weighs (tables, k);
+
+  if (weighs && alpha == 0) {
     convolve_light_copy (&tables->pixel, to, original);
-  else
-    convolve_write_sample (&tables->pixel, to, (int) convolve_light_out (tables, k, word));
+    return;
+  }
+  if (word == convolve_light_unpack (tables, k, original, alpha_before) && (!weighs || alpha == alpha_before)) {
+    convolve_light_copy (&tables->pixel, to, original);
+    return;
+  }
+  if (weighs)
+    word = convolve_light_unweigh (word, tables->about[k], alpha);
+  convolve_write_sample (&tables->pixel, to, (int) convolve_light_out (tables, k, word));
 }
 
 /* The form's struct. */
@@ -110,6 +160,7 @@ extern "C"
 /* The rows of both passes on the host. */
 void convolve_light_unpack_rows (const ConvolveForm *form, const ConvolveFormJob *job, int first, int end);
 void convolve_light_pack_rows (const ConvolveForm *form, const ConvolveFormJob *job, int first, int end);
+bool convolve_light_row_is_opaque (const ConvolveForm *form, const ConvolvePicture *outer, int y);
 
 #ifdef __cplusplus
 }

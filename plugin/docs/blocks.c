@@ -172,6 +172,15 @@
  */
 
 /**
+ * GstCudaConvolve:alpha:
+ *
+ * What alpha does where whole frames are convolved. weigh is for straight alpha: it keeps the colours of invisible
+ * pixels out of their neighbours, and leaves opaque frames as copy does. convolve is for premultiplied alpha.
+ *
+ * Since: 0.3
+ */
+
+/**
  * GstCudaConvolve:anchor-x:
  *
  * Column of the weight that lies on the pixel, counted from 0; presets and pictures have their middle there (-1 = half
@@ -677,6 +686,14 @@
  * GstCudaConvLayerVariant:
  *
  * The values of kernel-variant.
+ *
+ * Since: 0.3
+ */
+
+/**
+ * GstCudaConvolveAlpha:
+ *
+ * The values of alpha.
  *
  * Since: 0.3
  */

@@ -35,6 +35,7 @@ typedef struct
 {
   GstVideoInfo info;         /* of the frames */
   ConvolveTransfer transfer; /* of samples that stand for light; LINEAR where they are code values of the caps */
+  gboolean weighed;          /* colours are multiplied by alpha, about their zero levels */
   gboolean cropped;          /* frames may have a GstVideoCropMeta: pixels outside the crop are copied */
   guint n_groups, n_planes;
   GstCudaConvolveGroup groups[GST_VIDEO_MAX_COMPONENTS];

@@ -81,6 +81,8 @@ run_on_host (GstCudaConvolveWork *work, GstCudaConvolveFrame *in, GstCudaConvolv
     .inner_in = inner_frame (inner, in, inner->memory),
     .inner_out = inner_frame (inner, out, inner->memory + inner->bytes) };
 
+  if (inner->parts.opaque && convolve_form_is_opaque (inner->parts.form, &places.in))
+    return inner->parts.opaque->kind->run_on_host (inner->parts.opaque, in, out, error);
   return take_through (inner, &places, TRUE, error);
 }
 
@@ -123,14 +125,51 @@ fetch_plane (const Inner *inner, guint number, const GstCudaConvolveFrame *out, 
   return convolve_device_download (inner->work.device, number, &rows, error);
 }
 
+/* The frame as one in the device's memory, where its planes are at these places. */
+static GstCudaConvolveFrame
+placed_frame (const GstCudaConvolveLayout *layout, const GstCudaConvolveFrame *frame, const ConvolvePicture *places)
+{
+  GstCudaConvolveFrame placed = *frame;
+
+  placed.on_device = TRUE;
+  for (guint i = 0; i < layout->n_planes; i++) {
+    placed.video.data[i] = places->planes[i].data;
+    placed.video.info.stride[i] = places->planes[i].stride;
+  }
+  return placed;
+}
+
+/*
+ * The host does not know whether the frame is opaque. So the work for that is done, then the device looks, and what it has
+ * seen lets it do the rest or not.
+ */
+static ConvolveStatus
+take_either_way (Inner *inner, Places *places, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, unsigned *seen,
+    ConvolveError *error)
+{
+  GstCudaConvolveWork *opaque = inner->parts.opaque;
+  GstCudaConvolveFrame from = placed_frame (&inner->work.in, in, &places->in),
+                       to = placed_frame (&inner->work.in, out, &places->out);
+  ConvolveStatus status = opaque->kind->run_on_device (opaque, FALSE, &from, &to, error);
+
+  if (status == CONVOLVE_OK)
+    status = convolve_form_look (inner->parts.form, &places->in, seen, error);
+  if (status != CONVOLVE_OK)
+    return status;
+  convolve_device_only_if (inner->work.device, seen);
+  status = take_through (inner, places, FALSE, error);
+  convolve_device_only_if (inner->work.device, NULL);
+  return status;
+}
+
 static ConvolveStatus
 run_on_device (GstCudaConvolveWork *work, gboolean alone, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
     ConvolveError *error)
 {
   Inner *inner = (Inner *) work;
   ConvolveStage stage = { 0 };
-  ConvolveStatus status =
-      convolve_device_stage (work->device, CONVOLVE_MAX_STAGES + inner->parts.depth, inner->bytes, 1, &stage, error);
+  ConvolveStatus status = convolve_device_stage (work->device, CONVOLVE_MAX_STAGES + inner->parts.depth,
+      inner->bytes + ALIGNMENT, 1, &stage, error);
   Places places = { .in = picture_of (&work->in, &in->video), .out = picture_of (&work->in, &out->video) };
 
   if (status != CONVOLVE_OK)
@@ -139,7 +178,9 @@ run_on_device (GstCudaConvolveWork *work, gboolean alone, GstCudaConvolveFrame *
   places.inner_out = inner_frame (inner, out, stage.destination);
   for (guint i = 0; i < work->in.n_planes && status == CONVOLVE_OK; i++)
     status = place_plane (inner, i, in, out, &places, error);
-  if (status == CONVOLVE_OK)
+  if (status == CONVOLVE_OK && inner->parts.opaque)
+    status = take_either_way (inner, &places, in, out, (unsigned *) ((guint8 *) stage.source + inner->bytes), error);
+  else if (status == CONVOLVE_OK)
     status = take_through (inner, &places, alone, error);
   for (guint i = 0; i < work->in.n_planes && status == CONVOLVE_OK; i++)
     status = fetch_plane (inner, i, out, error);
@@ -155,6 +196,8 @@ set_pool (GstCudaConvolveWork *work, ConvolvePool *pool)
 
   convolve_form_set_pool (inner->parts.form, pool);
   inner->parts.inside->kind->set_pool (inner->parts.inside, pool);
+  if (inner->parts.opaque)
+    inner->parts.opaque->kind->set_pool (inner->parts.opaque, pool);
 }
 
 static void
@@ -164,6 +207,7 @@ clear (gpointer data)
 
   convolve_form_free (inner->parts.form);
   gst_cuda_convolve_work_unref (inner->parts.inside);
+  g_clear_pointer (&inner->parts.opaque, gst_cuda_convolve_work_unref);
   g_free (inner->memory);
 }
 
@@ -196,9 +240,11 @@ gst_cuda_convolve_inner_new (const GstCudaConvolveLayout *layout, const GstCudaC
 
   inner->parts = *parts;
   gst_cuda_convolve_work_ref (parts->inside);
+  if (parts->opaque)
+    gst_cuda_convolve_work_ref (parts->opaque);
   inner->work.device = parts->inside->device;
   inner->work.is_identity = parts->inside->is_identity;
-  inner->work.variant = parts->inside->variant;
+  inner->work.variant = parts->opaque ? parts->opaque->variant : parts->inside->variant;
   place_planes (inner);
   if (inner->work.device)
     return &inner->work;

@@ -15,6 +15,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   GstCudaConvolveWork *inside; /* its layouts are those of the inner frames; referenced */
+  GstCudaConvolveWork *opaque; /* for frames that the form need not weigh, with the outer layout; referenced, or NULL */
   ConvolveForm *form;          /* for where the inside works; taken, on an error, too */
   gboolean in_place;           /* the inside takes one frame for input and output */
   guint depth;                 /* 0, or 1 where this work is the inside of another form */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "inner/light.h"
 
+#include "masks/mask_text.h"
+#include "plans/components.h"
+#include "properties/enums.h"
+
 ConvolveTransfer
 gst_cuda_convolve_light_transfer (const GstVideoInfo *info)
 {
@@ -39,13 +43,32 @@ gst_cuda_convolve_light_transfer (const GstVideoInfo *info)
   }
 }
 
-/* The frames of light: each sample becomes a word, and stays in its place. */
+/* A code value of the outer pixel as a word. */
+static gint
+in_words (const ConvolvePixel *outer, gint code)
+{
+  const gint64 most = (1 << outer->depth) - 1;
+
+  return (code * (gint64) G_MAXUINT16 + most / 2) / most;
+}
+
+/* The zero level and the range of a sample in words: those of light, or in proportion. */
 static void
-widen (GstCudaConvolveLayout *layout)
+widen_levels (ConvolvePixel *pixel, gint k, const ConvolvePixel *outer, gint component, gboolean linear)
+{
+  gboolean light = linear && component != GST_VIDEO_COMP_A;
+
+  pixel->zero[k] = light ? 0 : in_words (outer, outer->zero[k]);
+  pixel->range[k] = light ? G_MAXUINT16 : in_words (outer, outer->range[k]);
+}
+
+/* The frames behind the step: each sample becomes a word, and stays in its place. */
+static void
+widen (GstCudaConvolveLayout *layout, gboolean linear)
 {
   for (guint i = 0; i < layout->n_groups; i++) {
     GstCudaConvolveGroup *group = &layout->groups[i];
-    ConvolvePixel *pixel = &group->pixel;
+    ConvolvePixel *pixel = &group->pixel, outer = group->pixel;
 
     pixel->type = CONVOLVE_SAMPLE_U16;
     pixel->depth = 16;
@@ -53,11 +76,56 @@ widen (GstCudaConvolveLayout *layout)
     pixel->swapped = FALSE;
     pixel->stride = pixel->samples * sizeof (guint16);
     for (gint k = 0; k < pixel->samples; k++) {
-      pixel->zero[k] = 0;
-      pixel->range[k] = G_MAXUINT16;
+      widen_levels (pixel, k, &outer, group->component[k], linear);
+      /* Outside of the picture is opaque. */
+      if (layout->weighed && group->component[k] == GST_VIDEO_COMP_A)
+        pixel->zero[k] = G_MAXUINT16;
     }
     layout->planes[group->plane].row_bytes = (gsize) group->width * pixel->stride;
   }
+}
+
+/* Whether every group is a plane of its own, dense, and as large as the picture. */
+static gboolean
+is_fine (const GstCudaConvolveLayout *layout)
+{
+  for (guint i = 0; i < layout->n_groups; i++) {
+    const GstCudaConvolveGroup *group = &layout->groups[i];
+    const gint size = group->pixel.type == CONVOLVE_SAMPLE_U8 ? 1 : 2;
+
+    if (group->x_step > 1 || group->y_step > 1 || group->offset > 0
+        || group->pixel.stride != group->pixel.samples * size)
+      return FALSE;
+  }
+  return layout->n_groups == layout->n_planes;
+}
+
+/* A mask with an offset gives invisible pixels a colour that is not theirs. */
+static gboolean
+has_offset (const ConvolveSettings *settings)
+{
+  ConvolveMask mask;
+  gboolean has = TRUE;
+
+  if (convolve_settings_make_mask (settings, 1, 1, &mask, NULL)) {
+    has = mask.offset != 0;
+    convolve_mask_clear (&mask);
+  }
+  return has;
+}
+
+gboolean
+gst_cuda_convolve_light_weighs (const GstCudaConvolveLayout *layout, const ConvolveProperties *properties)
+{
+  const GstVideoInfo *info = &layout->info;
+  const guint colors = GST_VIDEO_INFO_IS_RGB (info)
+      ? CONVOLVE_COMPONENT_R | CONVOLVE_COMPONENT_G | CONVOLVE_COMPONENT_B
+      : CONVOLVE_COMPONENT_Y | CONVOLVE_COMPONENT_U | CONVOLVE_COMPONENT_V;
+
+  return GST_VIDEO_INFO_HAS_ALPHA (info) && !(info->flags & GST_VIDEO_FLAG_PREMULTIPLIED_ALPHA)
+      && properties->alpha == CONVOLVE_ALPHA_MODE_WEIGH
+      && (properties->components & (colors | CONVOLVE_COMPONENT_A)) == colors
+      && properties->region.apply_to == CONVOLVE_APPLY_TO_FRAME && is_fine (layout) && !has_offset (&properties->mask);
 }
 
 static ConvolveForm *
@@ -79,9 +147,11 @@ static void
 add_roles (ConvolveLight *light, const GstCudaConvolveGroup *group)
 {
   for (gint k = 0; k < group->pixel.samples; k++) {
-    ConvolveLightRole role = role_of (group->component[k]);
+    const ConvolveLightRole role = role_of (group->component[k]);
+    const guint number = light->planes > 1 ? group->plane : (guint) k;
 
-    light->role[light->planes > 1 ? group->plane : (guint) k] = role;
+    light->role[number] = role;
+    light->about[number] = group->pixel.zero[k];
     if (role == CONVOLVE_LIGHT_COLOR) {
       light->zero = group->pixel.zero[k];
       light->range = group->pixel.range[k];
@@ -90,13 +160,13 @@ add_roles (ConvolveLight *light, const GstCudaConvolveGroup *group)
 }
 
 gboolean
-gst_cuda_convolve_light_find (GstCudaConvolveStep *step, const GstCudaConvolveLayout *layout, ConvolveError *error)
+gst_cuda_convolve_light_find (GstCudaConvolveStep *step, const GstCudaConvolveLayout *layout, gboolean linear,
+    gboolean weighs, ConvolveError *error)
 {
   const GstVideoInfo *info = &layout->info;
-  const GstCudaConvolveGroup *first = &layout->groups[0];
   ConvolveLight *light = &step->light;
 
-  if (GST_VIDEO_INFO_IS_YUV (info)) {
+  if (linear && GST_VIDEO_INFO_IS_YUV (info)) {
     *error = (ConvolveError){ .status = CONVOLVE_UNSUPPORTED };
     g_snprintf (error->text, sizeof (error->text),
         "light: linear takes frames of red, green and blue, or gray, and these are %s; put "
@@ -105,11 +175,13 @@ gst_cuda_convolve_light_find (GstCudaConvolveStep *step, const GstCudaConvolveLa
     return FALSE;
   }
   *step = (GstCudaConvolveStep){ .layout = *layout, .make_form = make_form };
-  *light = (ConvolveLight){ .pixel = first->pixel, .planes = layout->n_planes, .zero = 0 };
-  light->transfer = gst_cuda_convolve_light_transfer (info);
+  *light = (ConvolveLight){ .pixel = layout->groups[0].pixel, .planes = layout->n_planes, .weighs = weighs };
+  if (linear)
+    light->transfer = gst_cuda_convolve_light_transfer (info);
   for (guint i = 0; i < layout->n_groups; i++)
     add_roles (light, &layout->groups[i]);
   step->layout.transfer = light->transfer;
-  widen (&step->layout);
+  step->layout.weighed = weighs;
+  widen (&step->layout, light->transfer != CONVOLVE_TRANSFER_LINEAR);
   return TRUE;
 }

@@ -7,9 +7,18 @@
 
 G_BEGIN_DECLS
 
-/* Fills the step for frames with the layout. FALSE with UNSUPPORTED where these are not RGB or gray. */
-gboolean gst_cuda_convolve_light_find (GstCudaConvolveStep *step, const GstCudaConvolveLayout *layout,
-    ConvolveError *error);
+/*
+ * Whether colours of frames with the layout are to be weighed by alpha: where alpha is straight and as fine as the colours,
+ * and all colours are convolved and alpha is not chosen by itself, in whole frames and without an offset.
+ */
+gboolean gst_cuda_convolve_light_weighs (const GstCudaConvolveLayout *layout, const ConvolveProperties *properties);
+
+/*
+ * Fills the step for frames with the layout, from code values to linear light, to colours that alpha weighs, or both. FALSE with
+ * UNSUPPORTED where linear light is asked for, and the frames are not RGB or gray.
+ */
+gboolean gst_cuda_convolve_light_find (GstCudaConvolveStep *step, const GstCudaConvolveLayout *layout, gboolean linear,
+    gboolean weighs, ConvolveError *error);
 
 /* How code values of frames with info stand for light. Where the caps do not say, sRGB. */
 ConvolveTransfer gst_cuda_convolve_light_transfer (const GstVideoInfo *info);

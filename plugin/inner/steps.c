@@ -10,38 +10,49 @@ ConvolveStatus
 gst_cuda_convolve_steps_find (GstCudaConvolveSteps *steps, const GstCudaConvolveLayout *layout,
     const ConvolveProperties *properties, ConvolveError *error)
 {
+  gboolean linear, weighs;
+
   steps->n = 0;
+  steps->spare_opaque = FALSE;
   if (gst_cuda_convolve_format_has_cells (layout->info.finfo))
     gst_cuda_convolve_cells_find (&steps->steps[steps->n++], layout);
-  if (properties->light == CONVOLVE_LIGHT_MODE_LINEAR) {
-    layout = gst_cuda_convolve_steps_get_layout (steps, layout);
-    if (!gst_cuda_convolve_light_find (&steps->steps[steps->n], layout, error))
-      return error->status;
-    steps->n++;
-  }
+  layout = gst_cuda_convolve_steps_get_layout (steps, layout, steps->n);
+  linear = properties->light == CONVOLVE_LIGHT_MODE_LINEAR;
+  weighs = gst_cuda_convolve_light_weighs (layout, properties);
+  if (!linear && !weighs)
+    return CONVOLVE_OK;
+  if (!gst_cuda_convolve_light_find (&steps->steps[steps->n], layout, linear, weighs, error))
+    return error->status;
+  steps->n++;
+  steps->spare_opaque = !linear;
   return CONVOLVE_OK;
 }
 
 const GstCudaConvolveLayout *
-gst_cuda_convolve_steps_get_layout (const GstCudaConvolveSteps *steps, const GstCudaConvolveLayout *layout)
+gst_cuda_convolve_steps_get_layout (const GstCudaConvolveSteps *steps, const GstCudaConvolveLayout *layout, guint n)
 {
-  return steps->n > 0 ? &steps->steps[steps->n - 1].layout : layout;
+  return n > 0 ? &steps->steps[n - 1].layout : layout;
 }
 
 GstCudaConvolveWork *
 gst_cuda_convolve_steps_wrap (const GstCudaConvolveSteps *steps, const GstCudaConvolveLayout *layout,
-    GstCudaConvolveWork *work, gboolean in_place, ConvolveError *error)
+    const GstCudaConvolveWrapped *wrapped, ConvolveError *error)
 {
-  GstCudaConvolveWork *wrapped = gst_cuda_convolve_work_ref (work);
+  GstCudaConvolveWork *made = gst_cuda_convolve_work_ref (wrapped->inside);
 
-  for (guint i = steps->n; i-- > 0 && wrapped;) {
+  for (guint i = steps->n; i-- > 0 && made;) {
     const GstCudaConvolveStep *step = &steps->steps[i];
-    GstCudaConvolveInnerParts parts = { .inside = wrapped, .depth = i, .in_place = in_place && i == steps->n - 1 };
+    gboolean last = i == steps->n - 1;
+    GstCudaConvolveInnerParts parts = { .inside = made,
+      .opaque = last ? wrapped->opaque : NULL,
+      .depth = i,
+      .in_place = wrapped->in_place && last };
 
-    parts.form = step->make_form (step, work->device, error);
-    wrapped =
-        parts.form ? gst_cuda_convolve_inner_new (i > 0 ? &steps->steps[i - 1].layout : layout, &parts, error) : NULL;
+    parts.form = step->make_form (step, made->device, error);
+    made = parts.form
+        ? gst_cuda_convolve_inner_new (gst_cuda_convolve_steps_get_layout (steps, layout, i), &parts, error)
+        : NULL;
     gst_cuda_convolve_work_unref (parts.inside);
   }
-  return wrapped;
+  return made;
 }

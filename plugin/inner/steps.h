@@ -28,7 +28,8 @@ struct _GstCudaConvolveStep
 
 typedef struct
 {
-  guint n; /* 0 where plans take the stream's frames */
+  guint n;               /* 0 where plans take the stream's frames */
+  gboolean spare_opaque; /* the last step only weighs: opaque frames are to go without it */
   GstCudaConvolveStep steps[GST_CUDA_CONVOLVE_MOST_STEPS];
 } GstCudaConvolveSteps;
 
@@ -36,16 +37,23 @@ typedef struct
 ConvolveStatus gst_cuda_convolve_steps_find (GstCudaConvolveSteps *steps, const GstCudaConvolveLayout *layout,
     const ConvolveProperties *properties, ConvolveError *error);
 
-/* The layout that plans are made for: that of the last step, or the stream's. */
+/* The layout behind the first n steps; that of the stream where n is 0. */
 const GstCudaConvolveLayout *gst_cuda_convolve_steps_get_layout (const GstCudaConvolveSteps *steps,
-    const GstCudaConvolveLayout *layout);
+    const GstCudaConvolveLayout *layout, guint n);
+
+/* What the steps wrap: work for the last layout, and that in front of the last step for opaque frames, or NULL. */
+typedef struct
+{
+  GstCudaConvolveWork *inside, *opaque;
+  gboolean in_place; /* of the inside */
+} GstCudaConvolveWrapped;
 
 /*
- * Wraps work for the last layout in all steps, for frames with the layout. The result is to be unreferenced, and may be the
- * work itself, referenced. in_place is that of the innermost form. NULL with error filled.
+ * Wraps work in all steps, for frames with the layout. The result is to be unreferenced, and may be the work itself,
+ * referenced. NULL with error filled.
  */
 GstCudaConvolveWork *gst_cuda_convolve_steps_wrap (const GstCudaConvolveSteps *steps,
-    const GstCudaConvolveLayout *layout, GstCudaConvolveWork *work, gboolean in_place, ConvolveError *error);
+    const GstCudaConvolveLayout *layout, const GstCudaConvolveWrapped *wrapped, ConvolveError *error);
 
 G_END_DECLS
 

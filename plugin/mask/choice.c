@@ -125,6 +125,29 @@ make_regions (GstCudaConvolve *self, ConvolveProperties *properties, Made *made,
       && gst_cuda_convolve_regions_set (made->regions, self->detections, properties, error);
 }
 
+/* The work in its inner form. Where opaque frames go without the last step, there are plans for the others. */
+static GstCudaConvolveWork *
+make_inner (GstCudaConvolve *self, const ConvolveProperties *properties, const GstCudaConvolveSteps *steps,
+    const Made *made, ConvolveError *error)
+{
+  const GstCudaConvolveLayout *layout = gst_cuda_convolve_engine_get_in (self->base.engine);
+  GstCudaConvolveWork *work =
+      made->regions ? GST_CUDA_CONVOLVE_WORK (made->regions) : GST_CUDA_CONVOLVE_WORK (made->plans);
+  GstCudaConvolveWrapped wrapped = { .inside = work, .in_place = made->regions != NULL };
+  GstCudaConvolvePlans *plans = NULL;
+  GstCudaConvolveWork *inner;
+
+  if (steps->spare_opaque) {
+    plans = make_plans (self, properties, gst_cuda_convolve_steps_get_layout (steps, layout, steps->n), error);
+    if (!plans)
+      return NULL;
+    wrapped = (GstCudaConvolveWrapped){ .inside = GST_CUDA_CONVOLVE_WORK (plans), .opaque = work };
+  }
+  inner = gst_cuda_convolve_steps_wrap (steps, layout, &wrapped, error);
+  g_clear_pointer (&plans, gst_cuda_convolve_work_unref);
+  return inner;
+}
+
 /* Makes all, or none. */
 static Made
 make (GstCudaConvolve *self, ConvolveProperties *properties, ConvolveError *error)
@@ -135,13 +158,12 @@ make (GstCudaConvolve *self, ConvolveProperties *properties, ConvolveError *erro
 
   if (gst_cuda_convolve_steps_find (&steps, layout, properties, error) != CONVOLVE_OK)
     return made;
-  made.plans = make_plans (self, properties, gst_cuda_convolve_steps_get_layout (&steps, layout), error);
+  made.plans = make_plans (self, properties,
+      gst_cuda_convolve_steps_get_layout (&steps, layout, steps.n - (steps.spare_opaque ? 1 : 0)), error);
   if (!made.plans)
     return made;
   if (make_regions (self, properties, &made, error))
-    made.inner = gst_cuda_convolve_steps_wrap (&steps, layout,
-        made.regions ? GST_CUDA_CONVOLVE_WORK (made.regions) : GST_CUDA_CONVOLVE_WORK (made.plans),
-        made.regions != NULL, error);
+    made.inner = make_inner (self, properties, &steps, &made, error);
   if (!made.inner)
     unmake (&made);
   return made;

@@ -94,7 +94,7 @@ make_group (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, C
   gst_cuda_convolve_color_values (layout, group, properties->boundary_color, seen.pixel.outside);
   if (makes_neutral (layout, number, mask))
     *plan = make_or_leave (&seen, properties, &nothing, device, area, error);
-  else if (plans->split)
+  else if (plans->split || layout->weighed)
     *plan = make_or_leave (&seen, properties, mask, device, area, error);
   else
     *plan = convolve_plan_new_sized (&seen.pixel, properties->boundary, mask, variant, device, area, error);
@@ -200,17 +200,40 @@ make_scratch (GstCudaConvolvePlans *plans, ConvolveError *error)
   return CONVOLVE_NO_MEMORY;
 }
 
+/* Whether the mask is a mean: its weights add up to the divisor. */
+static gboolean
+is_mean (const ConvolveMask *mask)
+{
+  gdouble sum = 0;
+
+  for (gint i = 0; i < mask->width * mask->height; i++)
+    sum += mask->taps[i];
+  return mask->combination == CONVOLVE_SUM && fabs (sum / mask->divisor - 1) < 1e-9;
+}
+
+/*
+ * Whether alpha is convolved, which components does not say. Alpha that weighs colours goes with them through masks that are
+ * means. Others, as of edges, would make an opaque picture invisible, and leave alpha.
+ */
+static gboolean
+alpha_goes_along (const GstCudaConvolveLayout *layout, gint alpha, const ConvolveMask *mask)
+{
+  return alpha == CONVOLVE_ALPHA_MODE_CONVOLVE || (layout->weighed && mask && is_mean (mask));
+}
+
 /* Chooses what is convolved, and splits pixels where luma and chroma of one pixel get different masks. */
 static void
-choose_samples (GstCudaConvolvePlans *plans, guint components, ConvolveMasks *masks)
+choose_samples (GstCudaConvolvePlans *plans, guint components, gint alpha, ConvolveMasks *masks)
 {
   GstCudaConvolveLayout *layout = &plans->work.in;
   const ConvolveMask *mask;
 
+  mask = convolve_masks_get (masks, 1, 1, NULL);
+  if (alpha_goes_along (layout, alpha, mask))
+    components |= CONVOLVE_COMPONENT_A;
   gst_cuda_convolve_components_choose (layout, components);
   if (!gst_cuda_convolve_layout_has_luma (layout, 0) || !gst_cuda_convolve_layout_has_chroma (layout, 0))
     return;
-  mask = convolve_masks_get (masks, 1, 1, NULL);
   plans->split = mask && shows_bare_edges (mask);
   if (plans->split)
     gst_cuda_convolve_layout_split (layout);
@@ -290,7 +313,7 @@ gst_cuda_convolve_plans_make (GstCudaConvolvePlans *plans, const ConvolvePropert
   plans->field_mode = properties->field_mode;
   plans->iterations = properties->iterations;
   convolve_masks_init (&masks, &properties->mask);
-  choose_samples (plans, properties->components, &masks);
+  choose_samples (plans, properties->components, properties->alpha, &masks);
   status = make_groups (plans, properties, &masks, device, error);
   convolve_masks_clear (&masks);
   if (status == CONVOLVE_OK)

@@ -84,6 +84,13 @@ host_rows (const Plane *plane, const GstVideoFrame *frame, gint first, gint end)
   return gst_cuda_convolve_host_rows (&plane->windows->planes[plane->number], frame, plane->number, first, end);
 }
 
+/* The stage of what lies between two iterations of plane 0. One frame may be done with weights and without. */
+static gint
+first_scratch (const GstCudaConvolveLayout *layout)
+{
+  return layout->weighed ? CONVOLVE_ALL_STAGES - GST_VIDEO_MAX_PLANES : GST_VIDEO_MAX_PLANES;
+}
+
 static ConvolveStatus
 place_plane (Plane *plane, ConvolveError *error)
 {
@@ -93,8 +100,8 @@ place_plane (Plane *plane, ConvolveError *error)
   ConvolveStatus status = CONVOLVE_OK;
 
   if (plane->plans->iterations > 1)
-    status = convolve_device_stage (plane->device, GST_VIDEO_MAX_PLANES + plane->number, shape->row_bytes, shape->rows,
-        &second, error);
+    status = convolve_device_stage (plane->device, first_scratch (plane->layout) + plane->number, shape->row_bytes,
+        shape->rows, &second, error);
   plane->scratch = (GstCudaConvolveScratch){ second.source, second.stride };
   if (status == CONVOLVE_OK && (!plane->in->on_device || !plane->out->on_device))
     status = convolve_device_stage (plane->device, plane->number, shape->row_bytes, shape->rows, &stage, error);

@@ -99,6 +99,21 @@ convolve_light_mode_get_type (void)
 }
 
 GType
+convolve_alpha_mode_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { CONVOLVE_ALPHA_MODE_WEIGH, "colours count as much as they are seen, and alpha is convolved with them", "weigh" },
+    { CONVOLVE_ALPHA_MODE_COPY, "colours count alike, and alpha is copied", "copy" },
+    { CONVOLVE_ALPHA_MODE_CONVOLVE, "colours count alike, and alpha is convolved by itself", "convolve" },
+    { 0, NULL, NULL },
+  };
+
+  G_STATIC_ASSERT (G_N_ELEMENTS (values) == CONVOLVE_N_ALPHA_MODES + 1);
+  return register_once (&type, "GstCudaConvolveAlpha", values);
+}
+
+GType
 convolve_components_get_type (void)
 {
   static gsize type = 0;

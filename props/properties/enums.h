@@ -38,6 +38,17 @@ typedef enum
 
 GType convolve_light_mode_get_type (void);
 
+/* What becomes of alpha where a mask is taken. */
+typedef enum
+{
+  CONVOLVE_ALPHA_MODE_WEIGH,
+  CONVOLVE_ALPHA_MODE_COPY,
+  CONVOLVE_ALPHA_MODE_CONVOLVE,
+  CONVOLVE_N_ALPHA_MODES
+} ConvolveAlphaMode;
+
+GType convolve_alpha_mode_get_type (void);
+
 /* The components of a picture, as flags. Gray is Y. */
 typedef enum
 {

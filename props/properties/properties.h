@@ -36,6 +36,7 @@ typedef struct
   guint n_threads;        /* on the CPU; 0 means one for each core */
   gint field_mode;        /* a value of ConvolveFieldMode */
   guint iterations;       /* 1..CONVOLVE_MAX_ITERATIONS, of the mask */
+  gint alpha;             /* a value of ConvolveAlphaMode */
   gint light;             /* a value of ConvolveLightMode */
   guint components;       /* flags of ConvolveComponents; the others are copied */
   gchar *region_log;      /* owned; name of the file for the record, NULL or empty for none */

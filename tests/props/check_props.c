@@ -137,6 +137,7 @@ static const Expected mask_rows[] = {
   { "components", "y+u+v+r+g+b", "y+a", FALSE },
   { "field-mode", "auto", "disabled", FALSE },
   { "light", "coded", "linear", FALSE },
+  { "alpha", "weigh", "copy", FALSE },
   { "iterations", "1", "2", TRUE },
 };
 

@@ -11,7 +11,9 @@
 /* What the fake device is to do wrong from now on (element/fake/fake_device.c names the faults); NULL for nothing. */
 void fake_device_fault (const gchar *fault);
 
-/* A harness with the element of this launch line. The first has no caps yet. */
+/*
+ * A harness with the element of this launch line, with alpha=copy where the line does not say. The first has no caps yet.
+ */
 GstHarness *harness_new_line (const gchar *line);
 GstHarness *harness_new_for (const gchar *line, const GstVideoInfo *info);
 

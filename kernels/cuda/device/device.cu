@@ -6,6 +6,8 @@
 
 #include "cuda/device/device.cuh"
 
+#include "convolve_form.h"
+
 /* Tells whether this build has kernels for the device: see open_device (). */
 __global__ void
 convolve_probe (void)
@@ -236,6 +238,13 @@ convolve_device_independent (ConvolveDevice *device, bool independent, ConvolveE
   device->independent = independent;
   device->beside = false;
   return status;
+}
+
+void
+convolve_device_only_if (ConvolveDevice *device, const unsigned *seen)
+{
+  convolve_flush (device, NULL);
+  device->only_if = seen;
 }
 
 int

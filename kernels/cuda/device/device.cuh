@@ -59,6 +59,7 @@ struct ConvolveDevice
   bool holds;         /* there is one */
   cudaStream_t streams[N_PHASES];
   double waits;                   /* nanoseconds that threads slept for a frame: a mean that follows the latest ones */
+  const unsigned *only_if;        /* see convolve_device_only_if (), or NULL */
   bool lent;                      /* the stream of the kernels is the caller's */
   cudaEvent_t enqueued[N_PHASES]; /* all work of the phase so far; recorded when the next phase needs to wait for it */
   bool fresh[N_PHASES];           /* the phase has work that the next phase does not wait for yet */

@@ -19,6 +19,7 @@ static const ConvolveFormKind kind = {
   .size = sizeof (ConvolveLightForm),
   .row_unit = 1,
   .rows = { convolve_light_unpack_rows, convolve_light_pack_rows },
+  .is_opaque = convolve_light_row_is_opaque,
   .run = convolve_light_run,
   .clear = clear,
 };
@@ -56,6 +57,22 @@ make_tables (ConvolveLightForm *form, const ConvolveLight *light, ConvolveError 
   return status;
 }
 
+static int
+count_samples (const ConvolveLight *light)
+{
+  return light->planes > 1 ? light->planes : light->pixel.samples;
+}
+
+/* The sample of alpha, or -1. */
+static int
+find_alpha (const ConvolveLight *light)
+{
+  for (int k = 0; k < count_samples (light); k++)
+    if (light->role[k] == CONVOLVE_LIGHT_ALPHA)
+      return k;
+  return -1;
+}
+
 static ConvolveStatus
 check (const ConvolveLight *light, ConvolveError *error)
 {
@@ -70,7 +87,10 @@ check (const ConvolveLight *light, ConvolveError *error)
         pixel->samples, pixel->stride);
   if ((int) light->transfer < 0 || light->transfer >= CONVOLVE_N_TRANSFERS)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "%d is no transfer function", (int) light->transfer);
-  if (light->zero < 0 || light->range < 1 || light->zero > most - light->range)
+  if (light->weighs && find_alpha (light) < 0)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "colours cannot be weighed without alpha");
+  if (light->transfer != CONVOLVE_TRANSFER_LINEAR
+      && (light->zero < 0 || light->range < 1 || light->zero > most - light->range))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "a range of %d code values from %d on in %d bits", light->range,
         light->zero, pixel->depth);
   return CONVOLVE_OK;
@@ -88,9 +108,14 @@ convolve_form_new_light (const ConvolveLight *light, ConvolveDevice *device, Con
     return NULL;
   form->tables.pixel = light->pixel;
   form->tables.planes = light->planes;
-  form->tables.samples = light->planes > 1 ? light->planes : light->pixel.samples;
-  for (int k = 0; k < form->tables.samples; k++)
+  form->tables.samples = count_samples (light);
+  form->tables.weighs = light->weighs;
+  form->tables.alpha = light->weighs ? find_alpha (light) : 0;
+  for (int k = 0; k < form->tables.samples; k++) {
     form->tables.colors |= (unsigned) (light->role[k] == CONVOLVE_LIGHT_COLOR) << k;
+    if (light->transfer == CONVOLVE_TRANSFER_LINEAR)
+      form->tables.about[k] = convolve_light_widen ((unsigned) light->about[k], (1u << light->pixel.depth) - 1);
+  }
   if (light->transfer != CONVOLVE_TRANSFER_LINEAR && make_tables (form, light, error) != CONVOLVE_OK) {
     convolve_form_free (&form->form);
     return NULL;

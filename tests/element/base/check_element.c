@@ -14,7 +14,7 @@ static const gint64 skewed[] = { 1, -2, 3, 0, 4, 5, 0, -6, 7, -1, 2, 0, -3, 1, -
 GstHarness *
 harness_new (const gchar *properties, GstCaps *caps)
 {
-  g_autofree gchar *line = g_strdup_printf ("cudaconvolve %s", properties);
+  g_autofree gchar *line = g_strdup_printf ("cudaconvolve alpha=copy %s", properties);
   GstHarness *harness = gst_harness_new_parse (line);
 
   gst_harness_set_src_caps (harness, caps);

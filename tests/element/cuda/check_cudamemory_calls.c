@@ -59,7 +59,8 @@ GST_START_TEST (test_calls)
   } rows[] = {
     { "video/x-raw,format=NV12,width=320,height=240 ! cudaconvolve ! fakesink", 2 },
     { "video/x-raw,format=I420,width=320,height=240 ! cudaconvolve frames-in-flight=3 ! fakesink", 3 },
-    { "video/x-raw,format=RGBA,width=320,height=240 ! cudaconvolve mask=\"1 2 3; 4 5 6; 7 8 10\" ! fakesink", 1 },
+    { "video/x-raw,format=RGBA,width=320,height=240 ! cudaconvolve alpha=copy mask=\"1 2 3; 4 5 6; 7 8 10\" ! fakesink",
+        1 },
   };
 
   if (!g_getenv ("CUDACONVOLVE_CALLS")) {

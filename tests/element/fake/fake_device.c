@@ -52,6 +52,7 @@ typedef struct
   const ConvolveForm *form;
   ConvolveFormPass pass;
   ConvolveFormJob pictures;
+  const unsigned *only_if;
 } Step;
 
 #define MOST_STEPS 1000
@@ -72,6 +73,7 @@ struct ConvolveDevice
   struct timespec start; /* of the timer */
   int failure;           /* CUDA's number of the error of a call, after which no other will work, or 0 */
   Frame frame[CONVOLVE_MAX_FRAMES], *current;
+  const unsigned *only_if;
 };
 
 /* For the checks to read: how many memories are pinned, and since the start, how many were and how often that failed. */
@@ -505,6 +507,15 @@ falsify (const ConvolvePlan *plan, const ConvolvePlane *plane)
 }
 
 static void
+pass (const Step *step)
+{
+  if (step->pass == CONVOLVE_FORM_LOOK)
+    *step->pictures.seen = !convolve_form_is_opaque (step->form, &step->pictures.original);
+  else if (!step->only_if || *step->only_if != 0)
+    step->form->kind->rows[step->pass](step->form, &step->pictures, 0, step->pictures.inner.height);
+}
+
+static void
 compute (const Frame *frame, const Step *step)
 {
   const ConvolveRows *rows = &step->rows;
@@ -524,7 +535,7 @@ compute (const Frame *frame, const Step *step)
     return;
   }
   if (step->kind == FORM) {
-    step->form->kind->rows[step->pass](step->form, &step->pictures, 0, step->pictures.inner.height);
+    pass (step);
     return;
   }
   for (size_t y = 0; y < rows->count; y++) {
@@ -700,7 +711,15 @@ ConvolveStatus
 convolve_form_run_without_cuda (const ConvolveForm *form, ConvolveFormPass pass, const ConvolveFormJob *job,
     ConvolveError *error)
 {
-  return enqueue (form->device, "form", (Step){ .kind = FORM, .form = form, .pass = pass, .pictures = *job }, error);
+  const Step step = { .kind = FORM, .form = form, .pass = pass, .pictures = *job, .only_if = form->device->only_if };
+
+  return enqueue (form->device, "form", step, error);
+}
+
+void
+convolve_device_only_if (ConvolveDevice *device, const unsigned *seen)
+{
+  device->only_if = seen;
 }
 
 ConvolveStatus

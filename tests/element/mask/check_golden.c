@@ -180,7 +180,7 @@ checksum_of (const gchar *line, const gchar *format, gchar *checksum)
 static void
 find_checksum (const Setting *setting, const GoldenRow *row, gint boundary, gchar *checksum)
 {
-  g_autofree gchar *element = g_strdup_printf ("cudaconvolve %s boundary=%s %s", row->properties,
+  g_autofree gchar *element = g_strdup_printf ("cudaconvolve alpha=copy %s boundary=%s %s", row->properties,
       check_boundary_name (boundary), setting->properties);
   g_autofree gchar *line = setting->cuda
       ? g_strdup_printf ("cudaupload ! " CUDA " ! %s ! " CUDA " ! cudadownload", element)
