@@ -175,7 +175,7 @@ GST_START_TEST (checksums)
 {
   static const gchar *const formats[] = { "GRAY8", "I420", "NV12", "NV21", "Y42B", "Y444", "YUY2", "UYVY", "AYUV",
     "RGB", "BGRx", "xRGB", "ARGB", "GBR", "GRAY16_LE", "GRAY16_BE", "I420_10LE", "I420_10BE", "P010_10LE", "P012_BE",
-    "Y444_12LE", "Y210", "ARGB64", "YUV9", "A420" };
+    "Y444_12LE", "Y210", "ARGB64", "YUV9", "A420", "v210", "r210", "Y410", "NV12_10LE40", "NV12_4L4", "IYU1" };
   static const gint sizes[][2] = { { 64, 48 }, { 33, 21 }, { 5, 3 }, { 1, 1 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
