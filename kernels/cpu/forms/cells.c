@@ -7,12 +7,20 @@
 
 #define MOST_CELLS 64 /* that are packed at a time */
 
+/* x * factor + add, shifted to the right: what convolve_widen () or convolve_narrow () gives. */
+typedef struct
+{
+  uint32_t factor, add;
+  int right;
+} Scale;
+
 /* One of a cell's samples in all cells of a row. */
 typedef struct
 {
   uint8_t *inner; /* where the first cell's sample is */
   int step;       /* samples of a cell in this plane */
   int shift, bits;
+  Scale widen, narrow;
 } Lane;
 
 typedef struct
@@ -24,6 +32,37 @@ typedef struct
   int n; /* cells for the loops */
 } Row;
 
+/* Copies of the bits side by side, of which those below the depth go. */
+static Scale
+find_widen (int bits, int depth)
+{
+  Scale scale = { 0 };
+
+  for (int at = 0; at < depth; at += bits) {
+    scale.factor |= 1u << at;
+    scale.right = at + bits - depth;
+  }
+  return scale;
+}
+
+/* The samples of few bits that formats have. Others have no factor, and no loops. */
+static Scale
+find_narrow (int bits, int depth)
+{
+  static const struct
+  {
+    int bits, depth;
+    Scale scale;
+  } known[] = { { 5, 8, { 249, 1014, 11 } }, { 6, 8, { 253, 505, 10 } }, { 2, 10, { 3, 513, 10 } } };
+
+  if (bits == depth)
+    return (Scale){ 1, 0, 0 };
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    if (known[i].bits == bits && known[i].depth == depth)
+      return known[i].scale;
+  return (Scale){ 0 };
+}
+
 /* How many cells the loops take: those that have all samples, without the last one, behind which a byte may be missing. */
 static int
 count_whole (const ConvolveCellPlane *plane)
@@ -34,6 +73,7 @@ count_whole (const ConvolveCellPlane *plane)
     int in = plane->samples[k].plane;
 
     n = plane->width[in] / plane->counts[in] < n ? plane->width[in] / plane->counts[in] : n;
+    n = find_narrow (plane->samples[k].bits, plane->depth).factor ? n : 0;
   }
   return plane->tile_bytes > 0 ? 0 : n;
 }
@@ -52,7 +92,9 @@ find_row (const ConvolveCellPlane *plane, const ConvolveCellJob *job, int y)
     row.lanes[k] = (Lane){ .inner = convolve_cell_inner (plane, job, sample, 0, y),
       .step = plane->counts[sample->plane],
       .shift = sample->shift,
-      .bits = sample->bits };
+      .bits = sample->bits,
+      .widen = find_widen (sample->bits, plane->depth),
+      .narrow = find_narrow (sample->bits, plane->depth) };
   }
   return row;
 }
@@ -65,36 +107,43 @@ read_two (const uint8_t *at, bool big)
 
 /* Takes one sample out of all cells. Its bits are in two bytes, of which `below` bits are not used. */
 static inline __attribute__ ((always_inline)) void
-unpack_lane (const Row *row, const Lane *lane, bool big, int depth, bool wider)
+unpack_lane (const Row *row, const Lane *lane, bool big, bool deep)
 {
   const ConvolveCellPlane *plane = row->plane;
-  int first = big ? 8 * plane->cell - lane->shift - lane->bits : lane->shift;
-  int below = big ? 16 - first % 8 - lane->bits : first % 8, mask = (1 << lane->bits) - 1;
+  const int first = big ? 8 * plane->cell - lane->shift - lane->bits : lane->shift;
+  const int below = big ? 16 - first % 8 - lane->bits : first % 8, mask = (1 << lane->bits) - 1;
+  const Scale scale = lane->widen;
+  const bool wider = scale.factor != 1;
   const uint8_t *at = row->source + first / 8;
+  uint8_t *to = lane->inner;
 
-  for (int x = 0; x < row->n; x++) {
-    int sample = read_two (at + (size_t) x * plane->cell, big) >> below & mask;
+  for (int x = 0; x < row->n; x++, at += plane->cell, to += deep ? 2 * lane->step : lane->step) {
+    uint32_t sample = read_two (at, big) >> below & mask;
 
     if (wider)
-      sample = convolve_widen (sample, lane->bits, depth);
-    if (depth > 8)
-      ((uint16_t *) (void *) lane->inner)[(size_t) x * lane->step] = (uint16_t) sample;
+      sample = sample * scale.factor >> scale.right;
+    if (deep)
+      *(uint16_t *) (void *) to = (uint16_t) sample;
     else
-      lane->inner[(size_t) x * lane->step] = (uint8_t) sample;
+      *to = (uint8_t) sample;
   }
 }
 
 /* Puts one sample into so many cells from a cell on; words has the bytes of each as numbers. */
 static inline __attribute__ ((always_inline)) void
-pack_lane (const Lane *lane, uint64_t (*words)[2], int from, int n, int depth, bool wider)
+pack_lane (const Lane *lane, uint64_t (*words)[2], int from, int n, bool deep)
 {
-  int half = lane->shift / 64, shift = lane->shift % 64;
+  const int half = lane->shift / 64, shift = lane->shift % 64, step = deep ? 2 * lane->step : lane->step;
+  const Scale scale = lane->narrow;
+  const bool wider = scale.factor != 1;
+  const uint8_t *at = lane->inner + (size_t) from * step;
 
-  for (int x = 0; x < n; x++) {
-    size_t at = (size_t) (from + x) * lane->step;
-    int sample = depth > 8 ? ((const uint16_t *) (const void *) lane->inner)[at] : lane->inner[at];
+  for (int x = 0; x < n; x++, at += step) {
+    uint32_t sample = deep ? *(const uint16_t *) (const void *) at : *at;
 
-    words[x][half] |= (uint64_t) (wider ? convolve_narrow (sample, lane->bits, depth) : sample) << shift;
+    if (wider)
+      sample = (sample * scale.factor + scale.add) >> scale.right;
+    words[x][half] |= (uint64_t) sample << shift;
   }
 }
 
@@ -115,86 +164,90 @@ find_kept (const ConvolveCellPlane *plane)
   return kept;
 }
 
-/* Writes cells: size is their number of bytes, up to 8, or 8 for each half of a cell of 16. */
-static inline __attribute__ ((always_inline)) void
-write_cells (const Row *row, uint64_t (*words)[2], int from, int n, int size, int halves, ConvolveCell kept)
+/* The bytes of a cell, or of half a cell of 16, as a number, and back. With a size that the compiler knows these are words. */
+static inline __attribute__ ((always_inline)) uint64_t
+read_number (const uint8_t *at, int size, bool big)
 {
-  bool swapped = row->plane->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-  int above = row->plane->big ? 64 - 8 * size : 0; /* a big cell begins with the most significant byte of a word */
+  uint64_t number = 0;
 
-  for (int i = 0; i < n * halves; i++) {
-    size_t at = ((size_t) from * halves + i) * size;
-    uint64_t word = 0, mask = halves == 2 && i % 2 == 1 ? kept.high : kept.low;
+  for (int i = 0; i < size; i++)
+    number |= (uint64_t) at[i] << 8 * (big ? size - 1 - i : i);
+  return number;
+}
 
-    memcpy (&word, row->source + at, size);
-    word = (swapped ? __builtin_bswap64 (word) : word) >> above;
-    word = ((word & mask) | words[i / halves][halves == 2 ? i % 2 : 0]) << above;
-    word = swapped ? __builtin_bswap64 (word) : word;
-    memcpy (row->packed + at, &word, size);
-  }
+static inline __attribute__ ((always_inline)) void
+write_number (uint8_t *at, int size, bool big, uint64_t number)
+{
+  for (int i = 0; i < size; i++)
+    at[i] = (uint8_t) (number >> 8 * (big ? size - 1 - i : i));
+}
+
+static inline __attribute__ ((always_inline)) void
+write_cells (const Row *row, uint64_t (*words)[2], int from, int n, int size, int halves, bool big, ConvolveCell kept)
+{
+  const uint8_t *source = row->source + (size_t) from * halves * size;
+  uint8_t *packed = row->packed + (size_t) from * halves * size;
+
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < halves; k++, source += size, packed += size)
+      write_number (packed, size, big, (read_number (source, size, big) & (k ? kept.high : kept.low)) | words[i][k]);
 }
 
 /* write_cells () with sizes that the compiler knows. */
 static void
 write_chunk (const Row *row, uint64_t (*words)[2], int from, int n, ConvolveCell kept)
 {
-  switch (row->plane->cell) {
-    case 2:
-      write_cells (row, words, from, n, 2, 1, kept);
-      break;
-    case 4:
-      write_cells (row, words, from, n, 4, 1, kept);
-      break;
-    case 5:
-      write_cells (row, words, from, n, 5, 1, kept);
-      break;
-    case 16:
-      write_cells (row, words, from, n, 8, 2, kept);
-      break;
-    default:
-      write_cells (row, words, from, n, row->plane->cell, 1, kept);
-      break;
-  }
+  const bool big = row->plane->big;
+  const int cell = row->plane->cell;
+
+  if (cell == 16)
+    write_cells (row, words, from, n, 8, 2, false, kept);
+  else if (cell == 2 && !big)
+    write_cells (row, words, from, n, 2, 1, false, kept);
+  else if (cell == 4 && !big)
+    write_cells (row, words, from, n, 4, 1, false, kept);
+  else if (cell == 4)
+    write_cells (row, words, from, n, 4, 1, true, kept);
+  else if (cell == 5 && !big)
+    write_cells (row, words, from, n, 5, 1, false, kept);
+  else if (cell == 5)
+    write_cells (row, words, from, n, 5, 1, true, kept);
+  else if (cell == 6 && !big)
+    write_cells (row, words, from, n, 6, 1, false, kept);
+  else if (cell == 8 && !big)
+    write_cells (row, words, from, n, 8, 1, false, kept);
+  else
+    write_cells (row, words, from, n, cell, 1, big, kept);
 }
 
 static void
 unpack_whole (const Row *row)
 {
-  for (int k = 0; k < row->plane->n_samples; k++) {
-    const Lane *lane = &row->lanes[k];
-    bool wider = lane->bits < row->plane->depth, big = row->plane->big;
+  const bool big = row->plane->big, deep = row->plane->depth > 8;
 
-    if (row->plane->depth == 8)
-      unpack_lane (row, lane, big, 8, wider);
-    else if (wider)
-      unpack_lane (row, lane, big, 10, true);
+  for (int k = 0; k < row->plane->n_samples; k++)
+    if (!deep)
+      unpack_lane (row, &row->lanes[k], big, false);
     else if (big)
-      unpack_lane (row, lane, true, 10, false);
+      unpack_lane (row, &row->lanes[k], true, true);
     else
-      unpack_lane (row, lane, false, 10, false);
-  }
+      unpack_lane (row, &row->lanes[k], false, true);
 }
 
 static void
 pack_whole (const Row *row)
 {
-  ConvolveCell kept = find_kept (row->plane);
+  const ConvolveCell kept = find_kept (row->plane);
 
   for (int from = 0; from < row->n; from += MOST_CELLS) {
+    const int n = row->n - from < MOST_CELLS ? row->n - from : MOST_CELLS;
     uint64_t words[MOST_CELLS][2] = { { 0 } };
-    int n = row->n - from < MOST_CELLS ? row->n - from : MOST_CELLS;
 
-    for (int k = 0; k < row->plane->n_samples; k++) {
-      const Lane *lane = &row->lanes[k];
-      bool wider = lane->bits < row->plane->depth;
-
-      if (row->plane->depth == 8)
-        pack_lane (lane, words, from, n, 8, wider);
-      else if (wider)
-        pack_lane (lane, words, from, n, 10, true);
+    for (int k = 0; k < row->plane->n_samples; k++)
+      if (row->plane->depth > 8)
+        pack_lane (&row->lanes[k], words, from, n, true);
       else
-        pack_lane (lane, words, from, n, 10, false);
-    }
+        pack_lane (&row->lanes[k], words, from, n, false);
     write_chunk (row, words, from, n, kept);
   }
 }
@@ -203,7 +256,7 @@ pack_whole (const Row *row)
 static int
 are_bytes (const ConvolveCellPlane *plane)
 {
-  return plane->tile_bytes > 0 && plane->depth == 8;
+  return plane->tile_bytes > 0 && plane->depth == 8 && plane->cell == plane->n_samples;
 }
 
 static void
