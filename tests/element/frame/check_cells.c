@@ -118,7 +118,9 @@ take_through (const Form *source, const Form *packed, const Form *inner)
 static void
 take_cells (const Form *source, const Form *packed, const Form *inner)
 {
-  ConvolveFormJob job = { picture_of (source), picture_of (inner), picture_of (packed ? packed : source) };
+  ConvolveFormJob job = { .original = picture_of (source),
+    .inner = picture_of (inner),
+    .outer = picture_of (packed ? packed : source) };
   ConvolveCells cells;
 
   gst_cuda_convolve_cells_describe (&source->info, &cells);
