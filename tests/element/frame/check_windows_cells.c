@@ -43,6 +43,9 @@ widen (const GstVideoInfo *info, GstBuffer *in, const GstVideoInfo *wide)
   for (gint y = 0; y < GST_VIDEO_INFO_FIELD_HEIGHT (info); y++) {
     info->finfo->unpack_func (info->finfo, GST_VIDEO_PACK_FLAG_NONE, line, from.data, from.info.stride, 0, y,
         info->width);
+    /* GStreamer leaves the bits below alpha's two 0. */
+    for (gint x = 0; x < info->width && GST_VIDEO_INFO_HAS_ALPHA (info); x++)
+      line[4 * x] = (line[4 * x] >> 14) * 0x5555;
     wide->finfo->pack_func (wide->finfo, GST_VIDEO_PACK_FLAG_NONE, line, 0, to.data, to.info.stride,
         GST_VIDEO_CHROMA_SITE_UNKNOWN, y, info->width);
   }
