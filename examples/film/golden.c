@@ -242,7 +242,6 @@ make_clip (const char *format, const char *properties, const char *variant)
       made.why = g_strdup ("no frames came");
   } else {
     made.why = g_strdup (error->message);
-    made.absent = TRUE;
     g_error_free (error);
   }
   return made;
