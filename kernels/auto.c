@@ -415,6 +415,7 @@ static const struct
   bool (*profitable) (Choice *choice); /* NULL: wherever the variant accepts the plan */
   const char *source;                  /* in tests/results/: the file and the rows that the limits were read from */
 } rules[] = {
+  { &convolve_variant_shrink, NULL, "none: a Gaussian without weights is for no other variant" },
   { &convolve_variant_box, box,
       "h200-box.csv: kind box, every format and side, box beside auto; h100-auto.csv and h200-auto.csv: P010, 31x31" },
   { &convolve_variant_tensor_fused, tensor_fused,

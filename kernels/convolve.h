@@ -109,6 +109,7 @@ typedef enum
   CONVOLVE_ABSOLUTE,  /* its magnitude, of one set */
   CONVOLVE_MAGNITUDE, /* the square root of the sum of the values' squares, of two sets or more */
   CONVOLVE_LARGEST,   /* the largest value, with its sign, of two sets or more: -3 of -3 and -5 */
+  CONVOLVE_GAUSSIAN,  /* a Gaussian of any size, without weights: see convolve_mask_init_gaussian () */
   CONVOLVE_N_COMBINATIONS
 } ConvolveCombination;
 
@@ -134,6 +135,23 @@ bool convolve_mask_init (ConvolveMask *mask, int width, int height);
 /* convolve_mask_init() for a mask of several sets. False where the number of sets is out of range, too. */
 bool convolve_mask_init_sets (ConvolveMask *mask, int width, int height, int sets, ConvolveCombination combination);
 void convolve_mask_clear (ConvolveMask *mask);
+
+#define CONVOLVE_MAX_GAUSSIAN 1000 /* the largest sigma, in pixels */
+
+/*
+ * A Gaussian of any size, that ends nowhere. Its mask has 1x1 taps by its members, the combination CONVOLVE_GAUSSIAN, and
+ * four numbers in `taps`: the shares of the pixel itself and of the blur, 0 and 1, and sigma in each direction, from 0 to
+ * CONVOLVE_MAX_GAUSSIAN. With g(i) = exp (-i^2 / (2 sigma^2)) and the sums over all integers,
+ *
+ *   blur = sum over j, i of g_y(j) * g_x(i) * (s(x + i, y + j) - zero) / sum over j, i of g_y(j) * g_x(i)
+ *   out(x, y) = zero + (taps[0] * (s(x, y) - zero) + taps[1] * blur) / divisor + offset * range
+ *
+ * rounded and clamped in the same way, with the errors promised above for plans that are not exact. Plans are fastest for
+ * sigmas from 8 on. A plan is UNSUPPORTED whose share of the blur makes the error too large: about 2 for 16 bits, and 5 for
+ * 8 bits, are small enough.
+ * False where memory is short.
+ */
+bool convolve_mask_init_gaussian (ConvolveMask *mask, double sigma_x, double sigma_y);
 
 /*
  * The rank of the taps as a matrix: the least number of products of a column and a row whose sum is the mask, where

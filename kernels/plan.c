@@ -8,6 +8,7 @@
 
 #include "auto.h"
 #include "common/sets.h"
+#include "common/shrink.h"
 #include "convolve_pool.h"
 
 bool
@@ -27,6 +28,18 @@ convolve_mask_init_sets (ConvolveMask *mask, int width, int height, int sets, Co
     return false;
   mask->taps = calloc ((size_t) width * height * sets, sizeof (double));
   return mask->taps != NULL;
+}
+
+bool
+convolve_mask_init_gaussian (ConvolveMask *mask, double sigma_x, double sigma_y)
+{
+  const double numbers[] = { 0, 1, sigma_x, sigma_y };
+
+  if (!convolve_mask_init_sets (mask, 1, 1, sizeof (numbers) / sizeof (numbers[0]), CONVOLVE_GAUSSIAN))
+    return false;
+  mask->sets = 1;
+  memcpy (mask->taps, numbers, sizeof (numbers));
+  return true;
 }
 
 void
@@ -137,6 +150,7 @@ static const char *const combinations[] = {
   [CONVOLVE_ABSOLUTE] = ", absolute",
   [CONVOLVE_MAGNITUDE] = ", magnitude of several sets",
   [CONVOLVE_LARGEST] = ", largest of several sets",
+  [CONVOLVE_GAUSSIAN] = "",
 };
 
 /* What the results of the plan depend on. */
@@ -154,10 +168,15 @@ void
 convolve_plan_explain (const ConvolvePlan *plan, char *text, size_t size)
 {
   const ConvolveTaps *taps = &plan->taps;
-  size_t used = (size_t) snprintf (text, size, "%s%s%s for %dx%d %sweights%s%s%s", plan->variant->name,
-      plan->variant->kernels ? ", " : "", plan->variant->kernels ? plan->variant->kernels[plan->kernel] : "",
-      taps->width, taps->height, convolve_plan_is_exact (plan) ? "exact " : "", taps->row ? " of rank 1" : "",
-      combinations[plan->combination], explain_arithmetic (plan));
+  const char *name = plan->variant->name;
+  size_t used = plan->shrink
+      ? (size_t) snprintf (text, size,
+          "%s for a Gaussian on a picture shrunk to 1/%d and 1/%d, within %.2g of a code value", name,
+          1 << plan->shrink->x.levels, 1 << plan->shrink->y.levels, plan->shrink->error)
+      : (size_t) snprintf (text, size, "%s%s%s for %dx%d %sweights%s%s%s", name, plan->variant->kernels ? ", " : "",
+          plan->variant->kernels ? plan->variant->kernels[plan->kernel] : "", taps->width, taps->height,
+          convolve_plan_is_exact (plan) ? "exact " : "", taps->row ? " of rank 1" : "", combinations[plan->combination],
+          explain_arithmetic (plan));
 
   for (int i = 0; convolve_variants[i] != plan->variant && used < size; i++) {
     const ConvolveVariant *row = convolve_variants[i];
@@ -186,6 +205,11 @@ convolve_plan_source_rows (const ConvolvePlan *plan, int height, int first, int 
 {
   int radius = plan->taps.height / 2;
 
+  if (plan->shrink) {
+    *source_first = 0;
+    *source_end = height;
+    return;
+  }
   *source_first = first > radius ? first - radius : 0;
   *source_end = height - end > radius ? end + radius : height;
   /* Mirrored and repeated rows are among these already; wrapped ones are at the other end. */

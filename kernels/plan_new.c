@@ -22,7 +22,7 @@ convolve_plan_new_sized (const ConvolvePixel *pixel, ConvolveBoundary boundary, 
   if (strcmp (variant, "auto") == 0) {
     ConvolvePlan *plan = convolve_plan_make (&request, NULL, error);
 
-    return plan && plan->device && !convolve_plan_is_free (plan)
+    return plan && plan->device && !plan->shrink && !convolve_plan_is_free (plan)
             && convolve_measure_is_wanted (convolve_device_name (plan->device))
         ? convolve_trial_best (plan, &request)
         : plan;

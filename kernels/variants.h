@@ -25,6 +25,7 @@
   ROW (tiled_cached) \
   ROW (tiled_input) \
   ROW (global) \
+  ROW (shrink) \
   ROW (cpu) \
   ROW (cpu_reference)
 

@@ -40,7 +40,8 @@ typedef enum
   CONVOLVE_ARITHMETIC_EXACT,    /* the taps are integers times one factor, and the result is the exactly rounded one */
   CONVOLVE_ARITHMETIC_ONE_STEP, /* one sum of integer taps times samples */
   CONVOLVE_ARITHMETIC_PRODUCTS, /* columns times rows, with row sums of 16 bits */
-  CONVOLVE_ARITHMETIC_FREE      /* none: each variant keeps the promise of convolve.h in its own way */
+  CONVOLVE_ARITHMETIC_FREE,     /* none: each variant keeps the promise of convolve.h in its own way */
+  CONVOLVE_ARITHMETIC_SHRINK    /* a Gaussian on a shrunk picture: common/shrink.h */
 } ConvolveArithmeticKind;
 
 /* One column times one row. */

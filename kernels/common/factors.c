@@ -90,9 +90,12 @@ int
 convolve_mask_rank (const ConvolveMask *mask)
 {
   const int count = mask->width * mask->height;
-  double *rest = malloc (count * sizeof (double)), column[CONVOLVE_MAX_SIDE], row[CONVOLVE_MAX_SIDE], least;
+  double *rest, column[CONVOLVE_MAX_SIDE], row[CONVOLVE_MAX_SIDE], least;
   int rank = 0;
 
+  if (mask->combination == CONVOLVE_GAUSSIAN)
+    return (mask->taps[0] != 0) + (mask->taps[1] != 0);
+  rest = malloc (count * sizeof (double));
   if (!rest)
     return -1;
   memcpy (rest, mask->taps, count * sizeof (double));

@@ -111,8 +111,9 @@ struct ConvolvePlan
   ConvolveCombination combination;
   int n_parts;
   struct ConvolvePlan *parts;
-  ConvolveRoot root;   /* of a magnitude */
-  double budget_share; /* of the promised error: below 1 in the parts of a magnitude */
+  ConvolveRoot root;             /* of a magnitude */
+  struct ConvolveShrink *shrink; /* of a Gaussian without weights, whose taps are the identity; otherwise NULL */
+  double budget_share;           /* of the promised error: below 1 in the parts of a magnitude */
 
   ConvolveDevice *device;    /* NULL for a host variant */
   void *prepared;            /* what the variant derived from the mask, one block of malloc (), or NULL */
@@ -140,6 +141,7 @@ typedef struct ConvolveVariant
   bool on_device;
   bool combines;      /* takes masks of several sets, and absolute values */
   bool does_products; /* follows the arithmetic PRODUCTS; every variant that accepts a plan of ONE_STEP follows that */
+  bool shrinks;       /* takes Gaussians without weights */
 
   /*
    * Whether the variant can compute the plan's mask on its pixels: exact, never a guess. False with the reason, a
@@ -214,6 +216,9 @@ convolve_variant_accepts (const ConvolveVariant *variant, const ConvolvePlan *pl
   found->kernel = 0;
   *reason = "the mask is an absolute value, a magnitude or the largest of several sets of weights";
   if (plan->n_parts > 0 && !variant->combines)
+    return false;
+  *reason = "the mask is a Gaussian so large that it has no weights; cpu and shrink do those";
+  if (plan->shrink && !variant->shrinks)
     return false;
   return !variant->accepts || variant->accepts (plan, found, reason);
 }

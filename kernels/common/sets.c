@@ -15,6 +15,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/shrink.h"
+
 #define ROOT_SHARE 0.02 /* of the promised error */
 
 /* Analyses set k of the mask, with its divisor times sign, as a plain mask. */
@@ -83,8 +85,23 @@ check_sets (const ConvolveMask *mask, ConvolveError *error)
         (int) mask->combination);
   if (sets < least || sets > most)
     return convolve_fail (error, CONVOLVE_INVALID, 0, "the mask has %d sets of weights: %s", mask->sets,
-        several ? "a magnitude and a largest value have 2 to 8" : "a sum and an absolute value have 1");
+        several ? "a magnitude and a largest value have 2 to 8" : "others have 1");
   return CONVOLVE_OK;
+}
+
+/* A Gaussian without weights. What there is of taps is the identity, with the offset. */
+static ConvolveStatus
+init_gaussian (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError *error)
+{
+  double one = 1;
+  const ConvolveMask own = { .width = 1, .height = 1, .divisor = 1, .offset = mask->offset, .taps = &one };
+  ConvolveStatus status;
+
+  if (!isfinite (mask->divisor) || mask->divisor == 0)
+    return convolve_fail (error, CONVOLVE_INVALID, 0, "the divisor is %g: a divisor must be finite and not 0",
+        mask->divisor);
+  status = convolve_taps_init (plan, &own, true, error);
+  return status == CONVOLVE_OK ? convolve_shrink_init (plan, mask, error) : status;
 }
 
 ConvolveStatus
@@ -94,6 +111,8 @@ convolve_sets_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError 
 
   plan->budget_share = 1;
   plan->combination = mask->combination;
+  if (status == CONVOLVE_OK && mask->combination == CONVOLVE_GAUSSIAN)
+    return init_gaussian (plan, mask, error);
   if (status == CONVOLVE_OK)
     status = init_set (plan, mask, 0, sign_of (mask), error);
   if (status == CONVOLVE_OK && mask->combination != CONVOLVE_SUM)
@@ -114,5 +133,6 @@ convolve_sets_clear (ConvolvePlan *plan)
   for (int k = 0; k < plan->n_parts; k++)
     clear_set (&plan->parts[k]);
   free (plan->parts);
+  free (plan->shrink);
   clear_set (plan);
 }

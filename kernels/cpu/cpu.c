@@ -2,6 +2,7 @@
 #include "cpu/cpu.h"
 
 #include "cpu/paths/paths.h"
+#include "cpu/paths/shrink.h"
 #include "cpu/threads/pool.h"
 
 /* One call of convolve_run(). Jobs are numbered down each strip, one strip after the other. */
@@ -61,8 +62,11 @@ convolve_cpu_run_cut (const ConvolvePlan *plan, const ConvolvePlane *plane, cons
 static ConvolveStatus
 run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
 {
-  ConvolveCpuCut cut = convolve_cpu_cut (plan, plane);
+  ConvolveCpuCut cut;
 
+  if (plan->shrink)
+    return convolve_cpu_shrink_run (plan, plane, error);
+  cut = convolve_cpu_cut (plan, plane);
   return convolve_cpu_run_cut (plan, plane, &cut, error);
 }
 
@@ -71,6 +75,7 @@ const ConvolveVariant convolve_variant_cpu = {
   .number = 17,
   .combines = true,
   .does_products = true,
+  .shrinks = true,
   .idea = "threads and vector instructions on the CPU",
   .prepare = convolve_cpu_prepare,
   .clear = convolve_cpu_clear,

@@ -632,9 +632,9 @@
 /**
  * GstCudaConvolve:sigma:
  *
- * Standard deviation of the presets gaussian, log and unsharp in luma pixels; without effect on other masks (0 = no
- * blur, the least mask of log; -1 = from the width: 0.3 ((width - 1) / 2 - 1) + 0.8). A controller's numbers below 0
- * are 0.
+ * Standard deviation of the presets gaussian, log (up to 31 without mask-width) and unsharp in luma pixels; without
+ * effect on other masks (0 = no blur, the least mask of log; -1 = from the width: 0.3 ((width - 1) / 2 - 1) + 0.8). A
+ * controller's numbers below 0 are 0.
  *
  * Since: 0.1
  */

@@ -12,6 +12,8 @@
 static gboolean
 shows_bare_edges (const ConvolveMask *mask)
 {
+  if (mask->combination == CONVOLVE_GAUSSIAN)
+    return FALSE;
   for (gint k = 0; k < convolve_mask_sets (mask); k++) {
     const gdouble *taps = convolve_mask_taps (mask, k);
     gdouble sum = 0, magnitude = 0;

@@ -170,6 +170,9 @@ run_plane (Plane *plane, guint strips, ConvolveError *error)
   gboolean last_first;
 
   strips = CLAMP (strips, 1, rows);
+  /* A Gaussian of any size makes each row from all rows, and strips would do that again and again. */
+  if (strips > 1 && rows_needed (plane, rows / strips, rows / strips + 1) == rows)
+    strips = 1;
   /* Under the boundary wrap the top strip depends on the last row; then the top strip is convolved last. */
   last_first = rows_needed (plane, 0, rows / strips) == rows;
   for (guint i = 0; i < strips && status == CONVOLVE_OK; i++) {

@@ -122,16 +122,22 @@ mix_integers (ConvolveMask *mask, gdouble mix)
   return TRUE;
 }
 
+gint
+convolve_adjust_count (const ConvolveMask *mask)
+{
+  return mask->combination == CONVOLVE_GAUSSIAN ? 2 : mask->width * mask->height;
+}
+
 void
 convolve_adjust_mix (ConvolveMask *mask, gdouble mix)
 {
-  gint count = mask->width * mask->height;
-  gdouble *middle = &mask->taps[count / 2], part = (1 - mix) * mask->divisor;
+  gint count = convolve_adjust_count (mask);
+  gdouble *middle = &mask->taps[mask->width * mask->height / 2], part = (1 - mix) * mask->divisor;
 
   if (mix == 1)
     return;
   mask->offset *= mix;
-  if (mix_integers (mask, mix))
+  if (mask->combination == CONVOLVE_SUM && mix_integers (mask, mix))
     return;
   for (gint i = 0; i < count; i++)
     mask->taps[i] = mix * mask->taps[i] + 0.0;

@@ -23,8 +23,11 @@ gboolean convolve_adjust_place (const ConvolveSettings *settings, const gdouble 
 /* Turns each set of the mask by 180 degrees. */
 void convolve_adjust_flip (ConvolveMask *mask);
 
+/* The numbers at the start of the taps that add up to the gain: all weights, or the two shares of a Gaussian. */
+gint convolve_adjust_count (const ConvolveMask *mask);
+
 /*
- * Makes of a plain mask the one whose result is (1 - mix) times the input and mix, 0..1, times the result of the mask before. Integer
+ * Makes of a plain mask or a Gaussian the one whose result is (1 - mix) times the input and mix, 0..1, times the result of the mask before. Integer
  * weights with a divisor that is a short fraction stay integers where mix is a short fraction, as 0.25 and 0.3 are.
  */
 void convolve_adjust_mix (ConvolveMask *mask, gdouble mix);

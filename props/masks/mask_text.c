@@ -94,7 +94,7 @@ set_divisor_and_offset (ConvolveMask *mask, const ConvolveSettings *settings, gd
     const ConvolvePreset *preset, GError **error)
 {
   for (gint k = 0; k < convolve_mask_sets (mask); k++) {
-    gdouble natural = natural_divisor (convolve_mask_taps (mask, k), mask->width * mask->height);
+    gdouble natural = natural_divisor (convolve_mask_taps (mask, k), convolve_adjust_count (mask));
 
     if (natural == 0) {
       g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_MASK,
@@ -158,9 +158,17 @@ adjust (const ConvolveSettings *settings, const ConvolvePreset *preset, Convolve
 
   if (settings->flip)
     convolve_adjust_flip (mask);
-  if (mask->combination == CONVOLVE_SUM && !settings->absolute) {
+  if ((mask->combination == CONVOLVE_SUM || mask->combination == CONVOLVE_GAUSSIAN) && !settings->absolute) {
     convolve_adjust_mix (mask, settings->mix);
     return TRUE;
+  }
+  if (mask->combination == CONVOLVE_GAUSSIAN) {
+    g_ascii_formatd (digits, sizeof digits, "%g", settings->sigma);
+    g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER,
+        "absolute: true cannot be done with sigma %s, from which follow more than %d weights; absolute=false can, or "
+        "mask-width up to %d",
+        digits, CONVOLVE_MAX_SIDE, CONVOLVE_MAX_SIDE);
+    return FALSE;
   }
   if (settings->mix != 1) {
     g_ascii_formatd (digits, sizeof digits, "%g", settings->mix);

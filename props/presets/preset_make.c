@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#define WIDE_SIGMA 0.993 /* times sigma: of the Gaussian without an end that is nearest to one cut at 3 sigma */
 #define LEAST_SIGMA 1e-3 /* here the taps beside the middle are 0 already, so less, and 0, give the same mask */
 
 static gboolean
@@ -17,25 +18,47 @@ check_fixed_side (const ConvolvePreset *preset, const gchar *property, guint sid
   return FALSE;
 }
 
-/* The width that mask-width, sigma or the preset asks for. */
-static gboolean
-find_width (const ConvolvePreset *preset, const ConvolveSettings *settings, gint *width, GError **error)
+/* The width that mask-width, sigma or the preset asks for, which may be more than CONVOLVE_MAX_SIDE. */
+static gint
+find_width (const ConvolvePreset *preset, const ConvolveSettings *settings)
 {
-  if (settings->mask_width != 0) {
-    *width = settings->mask_width;
-  } else if (preset->radius_in_sigmas > 0 && settings->sigma >= 0) {
-    *width = 2 * (gint) ceil (preset->radius_in_sigmas * MAX (settings->sigma, LEAST_SIGMA)) + 1;
-    if (*width > CONVOLVE_MAX_SIDE) {
-      gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
+  if (settings->mask_width != 0)
+    return settings->mask_width;
+  if (preset->radius_in_sigmas > 0 && settings->sigma >= 0)
+    return 2 * (gint) ceil (preset->radius_in_sigmas * MAX (settings->sigma, LEAST_SIGMA)) + 1;
+  return preset->width;
+}
 
-      g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER,
-          "sigma: %s gives the preset %s a width of %d, more than %d; mask-width can set a smaller one",
-          g_ascii_formatd (digits, sizeof digits, "%g", settings->sigma), preset->name, *width, CONVOLVE_MAX_SIDE);
-      return FALSE;
-    }
-  } else {
-    *width = preset->width;
+/* A Gaussian of more weights than a mask has. Its ends are nowhere, so that a height would have no meaning but 1. */
+static gboolean
+make_wide (const ConvolvePresetRequest *request, const ConvolveSettings *settings, ConvolveMask *mask, GError **error)
+{
+  const ConvolvePreset *preset = request->preset;
+  const gdouble sigma = WIDE_SIGMA * settings->sigma;
+  gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
+
+  g_ascii_formatd (digits, sizeof digits, "%g", settings->sigma);
+  if (!preset->make_wide) {
+    g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER,
+        "sigma: %s gives the preset %s a width of %d, more than %d; mask-width can set a smaller one, and gaussian and "
+        "unsharp take any sigma",
+        digits, preset->name, request->width, CONVOLVE_MAX_SIDE);
+    return FALSE;
   }
+  if (settings->mask_height > 1) {
+    g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NUMBER,
+        "mask-height: %u cannot be done with sigma %s, from which follows a width of %d, more than %d; mask-height 0 or 1 "
+        "can, or mask-width up to %d",
+        settings->mask_height, digits, request->width, CONVOLVE_MAX_SIDE, CONVOLVE_MAX_SIDE);
+    return FALSE;
+  }
+  if (!convolve_mask_init_gaussian (mask, sigma / request->x_step,
+          settings->mask_height == 1 ? 0 : sigma / request->y_step)) {
+    g_set_error (error, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NO_MEMORY, "mask: no memory for the preset %s",
+        preset->name);
+    return FALSE;
+  }
+  preset->make_wide (request, mask);
   return TRUE;
 }
 
@@ -56,8 +79,9 @@ convolve_preset_make (const ConvolvePreset *preset, gdouble argument, const Conv
       && (!check_fixed_side (preset, "mask-width", settings->mask_width, error)
           || !check_fixed_side (preset, "mask-height", settings->mask_height, error)))
     return FALSE;
-  if (!find_width (preset, settings, &request.width, error))
-    return FALSE;
+  request.width = find_width (preset, settings);
+  if (request.width > CONVOLVE_MAX_SIDE)
+    return make_wide (&request, settings, mask, error);
   request.height = settings->mask_height != 0 ? (gint) settings->mask_height : request.width;
   request.sigma_x = settings->sigma >= 0 ? MAX (settings->sigma, LEAST_SIGMA) : sigma_of_width (request.width);
   request.sigma_y = settings->sigma >= 0 ? MAX (settings->sigma, LEAST_SIGMA) : sigma_of_width (request.height);

@@ -118,6 +118,19 @@ make_gaussian (const ConvolvePresetRequest *request, ConvolveMask *mask)
   return make_product (&x_axis, &y_axis, mask);
 }
 
+/* A mask of nothing but the Gaussian is what was asked for already. */
+static void
+make_wide_gaussian (const ConvolvePresetRequest *request, ConvolveMask *mask)
+{
+}
+
+static void
+make_wide_unsharp (const ConvolvePresetRequest *request, ConvolveMask *mask)
+{
+  mask->taps[0] = 1 + request->argument;
+  mask->taps[1] = -request->argument;
+}
+
 static gboolean
 make_unsharp (const ConvolvePresetRequest *request, ConvolveMask *mask)
 {
@@ -431,7 +444,8 @@ static const ConvolvePreset presets[] = {
       .width = 5,
       .sized = TRUE,
       .radius_in_sigmas = 3,
-      .make = make_gaussian },
+      .make = make_gaussian,
+      .make_wide = make_wide_gaussian },
   { .name = "binomial",
       .purpose = "nearly the gaussian, in integers",
       .formula = "C(w-1, x) C(h-1, y), that is [1 2 1] / 4 convolved with itself; Burt and Adelson 1983",
@@ -451,6 +465,7 @@ static const ConvolvePreset presets[] = {
       .sized = TRUE,
       .radius_in_sigmas = 3,
       .make = make_unsharp,
+      .make_wide = make_wide_unsharp,
       .argument = "the amount, 0..100, 1 by default",
       .argument_default = 1,
       .argument_max = 100 },

@@ -39,6 +39,8 @@ struct _ConvolvePreset
 
   gboolean (*make) (const ConvolvePresetRequest *request, ConvolveMask *mask); /* FALSE where there is no memory */
   gint8 taps[9];                                                               /* of a fixed 3x3 mask */
+  /* Where sigma gives a width beyond CONVOLVE_MAX_SIDE: sets the shares of CONVOLVE_GAUSSIAN. NULL: the preset is refused. */
+  void (*make_wide) (const ConvolvePresetRequest *request, ConvolveMask *mask);
   ConvolveCombination combination; /* of the sets of taps that make () makes; a plain mask has one */
 };
 

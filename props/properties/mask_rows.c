@@ -24,9 +24,10 @@ static const Row rows[] = {
                "the next odd one" },
   { "sigma", "Sigma", "0.1", DOUBLE_AT (mask.sigma), .target = CHANGES_MASK, .flags = CONTROLLABLE, .least = -1,
       .most = CONVOLVE_MAX_SIGMA, .standard = -1, .driven = FROM_ZERO,
-      .blurb = "Standard deviation of the presets gaussian, log and unsharp in luma pixels; without effect on other "
-               "masks (0 = no blur, the least mask of log; -1 = from the width: 0.3 ((width - 1) / 2 - 1) + 0.8). A "
-               "controller's numbers below 0 are 0" },
+      .blurb =
+          "Standard deviation of the presets gaussian, log (up to 31 without mask-width) and unsharp in luma pixels; "
+          "without effect on other masks (0 = no blur, the least mask of log; -1 = from the width: 0.3 ((width - 1) / "
+          "2 - 1) + 0.8). A controller's numbers below 0 are 0" },
   { "divisor", "Divisor", "0.1", DOUBLE_AT (mask.divisor), .target = CHANGES_MASK, .flags = CONTROLLABLE,
       .least = -G_MAXDOUBLE, .most = G_MAXDOUBLE,
       .blurb =

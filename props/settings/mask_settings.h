@@ -26,7 +26,7 @@ typedef struct
 } ConvolveSettings;
 
 #define CONVOLVE_DEFAULT_MASK "gaussian"
-#define CONVOLVE_MAX_SIGMA 255.0 /* with a larger sigma the widest gaussian is a box */
+#define CONVOLVE_MAX_SIGMA 1000.0 /* luma pixels */
 
 void convolve_settings_init (ConvolveSettings *settings);                         /* takes the defaults */
 void convolve_settings_copy (ConvolveSettings *to, const ConvolveSettings *from); /* to is uninitialised */

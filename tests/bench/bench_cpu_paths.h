@@ -9,6 +9,8 @@
 static inline const char *
 bench_cpu_path (const ConvolvePlan *plan, const ConvolvePlane *plane)
 {
+  if (plan->shrink)
+    return "shrink";
   return convolve_cpu_paths[convolve_cpu_cut (plan, plane).cpu->path]->name;
 }
 

@@ -125,7 +125,7 @@ make_mask (ConvolveMask *mask, int kind, CheckRandom *random)
 {
   static const double gains[] = { 1, 1, 1, -1, 0.37, 2.6, 40 };
   ConvolveCombination combination =
-      check_random_one_in (random, 2) ? CONVOLVE_SUM : check_random_range (random, 0, CONVOLVE_N_COMBINATIONS - 1);
+      check_random_one_in (random, 2) ? CONVOLVE_SUM : check_random_range (random, 0, CONVOLVE_LARGEST);
   int sets = combination == CONVOLVE_SUM || combination == CONVOLVE_ABSOLUTE ? 1 : check_random_range (random, 2, 3);
   int least = kinds[kind].least, most = combination == CONVOLVE_SUM || least > 1 ? kinds[kind].most : 15;
   int width = random_side (random, least, most);

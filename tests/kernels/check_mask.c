@@ -509,7 +509,7 @@ check_mask_combine (CheckMask *mask, CheckRandom *random, int largest)
 {
   const ConvolveMask first = mask->mask;
   int count = first.width * first.height;
-  ConvolveCombination combination = check_random_range (random, CONVOLVE_ABSOLUTE, CONVOLVE_N_COMBINATIONS - 1);
+  ConvolveCombination combination = check_random_range (random, CONVOLVE_ABSOLUTE, CONVOLVE_LARGEST);
   int sets = combination == CONVOLVE_ABSOLUTE ? 1
       : check_random_one_in (random, 2)       ? 2
                                               : check_random_range (random, 2, 8);

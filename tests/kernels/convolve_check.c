@@ -25,6 +25,7 @@
 #include "kernels/check_pool.h"
 #include "kernels/check_products.h"
 #include "kernels/check_sets.h"
+#include "kernels/check_shrink.h"
 #include "kernels/check_tensor.h"
 #include "kernels/check_tensor_products.h"
 #include "bench/convolve_bench.h"
@@ -316,6 +317,8 @@ run_named (const Options *options)
   RUN ("plans", "products", check_products (seed, 400, stdout));
   RUN ("plans", "border-products", check_border_products (seed, 400, stdout));
   RUN ("plans", "packed-wide", check_packed_wide (seed, 400, stdout));
+  RUN ("plans", "shrink-bound", check_shrink_bound (seed, check_cases (60, 600), stdout));
+  RUN ("cpu", "shrink", check_shrink_planes (seed, check_cases (16, 300), NULL, stdout));
   RUN ("sets", "sets-accepted", check_sets_accepted (stdout));
   RUN ("sets", "sets-memory", check_sets_memory (stdout));
   RUN ("sets", "sets-roots", check_sets_roots (seed, 200, stdout));
@@ -353,6 +356,11 @@ run_checks (const Options *options, CheckRow *rows, int n_rows)
   if (options->check && !is_check (options, RANDOM) && !is_check (options, FIXED))
     return failures > 0;
   for (int i = 0; i < n_rows && !options->tight && (!options->check || is_check (options, FIXED)); i++) {
+    /* It takes no mask that others take. */
+    if (strcmp (rows[i].variant, "shrink") == 0) {
+      failures += check_shrink_planes (options->seed, 60, rows[i].device, stdout);
+      continue;
+    }
     /* On the host, auto is cpu. */
     if (options->variant || rows[i].device || strcmp (rows[i].variant, "auto") != 0)
       failures += check_fixed_variant (&rows[i], stdout);

@@ -374,11 +374,11 @@ GST_START_TEST (numbers_beside_the_mask)
   refuse_settings (&settings, "bias: nan is not between -1 and 1");
   settings.bias = 0;
   settings.sigma = -0.5;
-  refuse_settings (&settings, "sigma: -0.5 is neither -1 nor between 0 and 255");
+  refuse_settings (&settings, "sigma: -0.5 is neither -1 nor between 0 and 1000");
   settings.sigma = NAN;
-  refuse_settings (&settings, "sigma: nan is neither -1 nor between 0 and 255");
+  refuse_settings (&settings, "sigma: nan is neither -1 nor between 0 and 1000");
   settings.sigma = INFINITY;
-  refuse_settings (&settings, "sigma: inf is neither -1 nor between 0 and 255");
+  refuse_settings (&settings, "sigma: inf is neither -1 nor between 0 and 1000");
   settings.sigma = -1;
   settings.divisor = NAN;
   refuse_settings (&settings, "divisor: nan is not a number to divide by");
@@ -416,7 +416,7 @@ GST_START_TEST (locales)
     EXPECT_TEXT ("3,3,1", 0, 0, 3, 1, 7, 3, 3, 1);
     EXPECT_TEXT ("emboss:112.5", 0, 0, 3, 3, 1, -1, -1, -0.5, -0.5, 0, 0.5, 0.5, 1, 1);
     settings.sigma = -0.5;
-    refuse_settings (&settings, "sigma: -0.5 is neither -1 nor between 0 and 255");
+    refuse_settings (&settings, "sigma: -0.5 is neither -1 nor between 0 and 1000");
   }
   setlocale (LC_ALL, before);
   g_free (before);

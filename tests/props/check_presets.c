@@ -379,11 +379,13 @@ GST_START_TEST (from_sigma)
   fail_unless (mask.width == 5 && mask.height == 1);
   convolve_mask_clear (&mask);
 
-  settings = settings_of ("gaussian", 0, 0);
+  settings = settings_of ("log", 0, 0);
   settings.sigma = 42.4;
   refuse_settings (&settings,
-      "sigma: 42.4 gives the preset gaussian a width of 257, more than 255; mask-width can set "
-      "a smaller one");
+      "sigma: 42.4 gives the preset log a width of 341, more than 255; mask-width can set a smaller one, and gaussian and "
+      "unsharp take any sigma");
+  settings = settings_of ("gaussian", 0, 0);
+  settings.sigma = 42.4;
   settings.mask_width = 9;
   mask = make_scaled (&settings, 1, 1);
   fail_unless (mask.width == 9);
@@ -406,6 +408,50 @@ GST_START_TEST (from_sigma)
       }
     }
   }
+}
+
+GST_END_TEST;
+
+/* Beyond 255 weights there are none: the shares of the pixel and of the blur, and sigma in the plane's own pixels. */
+GST_START_TEST (beyond_weights)
+{
+  ConvolveSettings settings = settings_of ("gaussian", 0, 0);
+  ConvolveMask mask;
+
+  settings.sigma = 42.3;
+  mask = make_scaled (&settings, 1, 1);
+  fail_unless (mask.combination == CONVOLVE_SUM && mask.width == 255);
+  convolve_mask_clear (&mask);
+  settings.sigma = 1000;
+  mask = make_scaled (&settings, 2, 1);
+  fail_unless (mask.combination == CONVOLVE_GAUSSIAN && mask.width == 1 && mask.height == 1 && mask.divisor == 1);
+  fail_unless (mask.taps[0] == 0 && mask.taps[1] == 1 && mask.taps[2] == 496.5 && mask.taps[3] == 993);
+  convolve_mask_clear (&mask);
+  settings.mask_height = 1;
+  settings.mix = 0.25;
+  settings.divisor = 2;
+  settings.bias = 0.5;
+  mask = make_scaled (&settings, 1, 1);
+  fail_unless (mask.taps[0] == 1.5 && mask.taps[1] == 0.25 && mask.taps[2] == 993 && mask.taps[3] == 0);
+  fail_unless (mask.divisor == 2 && mask.offset == 0.125);
+  convolve_mask_clear (&mask);
+  settings = settings_of ("unsharp:1.5", 0, 0);
+  settings.sigma = 60;
+  mask = make_scaled (&settings, 4, 2);
+  fail_unless (
+      mask.taps[0] == 2.5 && mask.taps[1] == -1.5 && mask.taps[2] == 0.993 * 60 / 4 && mask.taps[3] == 0.993 * 60 / 2);
+  fail_unless (mask.divisor == 1);
+  convolve_mask_clear (&mask);
+
+  settings.absolute = TRUE;
+  refuse_settings (&settings,
+      "absolute: true cannot be done with sigma 60, from which follow more than 255 weights; absolute=false can, or "
+      "mask-width up to 255");
+  settings.absolute = FALSE;
+  settings.mask_height = 3;
+  refuse_settings (&settings,
+      "mask-height: 3 cannot be done with sigma 60, from which follows a width of 361, more than 255; mask-height 0 or 1 can, "
+      "or mask-width up to 255");
 }
 
 GST_END_TEST;
@@ -559,6 +605,7 @@ presets_suite (void)
   tcase_add_test (tcase, in_integers);
   tcase_add_test (tcase, on_subsampled_planes);
   tcase_add_test (tcase, from_sigma);
+  tcase_add_test (tcase, beyond_weights);
   tcase_add_test (tcase, sigma_of_zero);
   tcase_add_test (tcase, by_meaning);
   return suite;

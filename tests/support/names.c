@@ -59,6 +59,7 @@ check_combination_oracle (ConvolveCombination combination)
       return ORACLE_NORM;
     case CONVOLVE_LARGEST:
       return ORACLE_MAXIMUM;
+    case CONVOLVE_GAUSSIAN: /* tests/kernels/check_shrink.c has an oracle of its own */
     case CONVOLVE_N_COMBINATIONS:
       break;
   }
@@ -77,6 +78,8 @@ check_combination_name (ConvolveCombination combination)
       return "magnitude";
     case CONVOLVE_LARGEST:
       return "largest";
+    case CONVOLVE_GAUSSIAN:
+      return "gaussian";
     case CONVOLVE_N_COMBINATIONS:
       break;
   }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/shrink.h"
 #include "convolve.h"
 
 /* Elements past its count that a loop may read and write, so that loops need no code for the end of a row. */
@@ -253,6 +254,18 @@ typedef struct
   void (*sum_few_floats) (const float *taps, int n, const float *const *at, int count, float *sums);
   void (*values_of_few_floats) (const float *taps, int n, const float *const *at, int count, float scale, float offset,
       int maximum, uint16_t *values);
+
+  /* --- Gaussians on a shrunk picture, by the steps of common/shrink.h --- */
+
+  void (*halve_values) (const uint16_t *const rows[5], int count, int middle, float *to);
+  void (*halve_floats) (const float *const rows[5], int count, float *to);
+  /* The taps of ConvolveShrinkAxis, and as many rows as there are pixels under them. */
+  void (*sum_mirrored) (const float *taps, int radius, const float *const *rows, int count, float *to);
+  /* `count` pixels from pixel `first` on, and no more. `from` begins with the first pixel that is needed. */
+  void (*enlarge) (const float *from, int samples, const float *phases, int levels, int first, int count, float *to);
+  /* Values from four rows of the enlarged picture, and from the samples' own values, or NULL. */
+  void (*values_between) (const ConvolveShrink *shrink, const float *weights, const float *const rows[4],
+      const uint16_t *own, const float *offsets, int count, uint16_t *values);
 
   /* --- combinations of sets --- */
 

@@ -13,6 +13,7 @@
 #include "cpu/loops/pixels_tmpl.h"
 #include "cpu/loops/products_tmpl.h"
 #include "cpu/loops/sets_tmpl.h"
+#include "cpu/loops/shrink_tmpl.h"
 #include "cpu/loops/tail_tmpl.h"
 #include "cpu/loops/wide_tmpl.h"
 #include "cpu/loops/window_tmpl.h"
@@ -50,6 +51,11 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .values_of_few_floats = values_of_few_floats,
   .sum_floats_in_double = sum_floats_in_double,
   .sum_doubles = sum_doubles,
+  .halve_values = halve_values,
+  .halve_floats = halve_floats,
+  .sum_mirrored = sum_mirrored,
+  .enlarge = enlarge,
+  .values_between = values_between,
   .magnitude_of_shorts = magnitude_of_shorts,
   .largest_of_shorts = largest_of_shorts,
   .add_squares_of_ints = add_squares_of_ints,

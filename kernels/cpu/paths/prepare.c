@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cpu/loops/levels.h"
 #include "cpu/paths/paths.h"
 #include "cpu/paths/rows.h"
 
@@ -121,7 +122,12 @@ convolve_cpu_prepare (ConvolvePlan *plan, ConvolveError *error)
 {
   ConvolveCpuWorkspace *workspace = calloc (1, sizeof (*workspace));
   ConvolveCpu *cpu = calloc (1, sizeof (*cpu));
-  bool done = cpu && workspace && prepare (plan, cpu, workspace) && !workspace->factors.no_memory;
+  bool done = cpu && workspace;
+
+  if (done && plan->shrink)
+    cpu->level = convolve_cpu_level (convolve_cpu_level_count () - 1);
+  else
+    done = done && prepare (plan, cpu, workspace) && !workspace->factors.no_memory;
 
   plan->prepared = cpu; /* on failure, too: convolve_cpu_clear() frees all parts */
   free (workspace);

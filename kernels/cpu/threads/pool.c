@@ -34,6 +34,7 @@ struct ConvolvePool
 {
   pthread_mutex_t turn; /* held for a whole call */
   Memory memory;        /* of the calling thread; guarded by turn */
+  Memory shared;        /* of all threads together; likewise */
 
   pthread_mutex_t lock; /* guards what follows */
   pthread_cond_t work, done;
@@ -166,6 +167,7 @@ convolve_pool_free (ConvolvePool *pool)
     free (pool->workers[i].memory.bytes);
   }
   free (pool->memory.bytes);
+  free (pool->shared.bytes);
   pthread_cond_destroy (&pool->done);
   pthread_cond_destroy (&pool->work);
   pthread_mutex_destroy (&pool->lock);
@@ -213,25 +215,50 @@ run_all (ConvolvePool *pool, int threads, int jobs, size_t size, ConvolveJob run
   return true;
 }
 
+static bool
+run_steps (ConvolvePool *pool, int threads, const ConvolvePoolStep *steps, int n, size_t size, Memory *memory,
+    Memory *together, void **shared, size_t shared_size, const void *data)
+{
+  if (!reserve (together, shared_size) || !reserve (memory, size))
+    return false;
+  *shared = together->bytes;
+  for (int i = 0; i < n; i++)
+    if (!pool)
+      steps[i].run (data, 0, steps[i].jobs, memory->bytes);
+    else if (!run_all (pool, threads, steps[i].jobs, size, steps[i].run, data))
+      return false;
+  return true;
+}
+
 ConvolveStatus
-convolve_pool_run (ConvolvePool *pool, int threads, int jobs, size_t size, ConvolveJob run, const void *data,
-    ConvolveError *error)
+convolve_pool_run_steps (ConvolvePool *pool, int threads, const ConvolvePoolStep *steps, int n, size_t size,
+    void **shared, size_t shared_size, const void *data, ConvolveError *error)
 {
   bool done;
 
   if (pool) {
     pthread_mutex_lock (&pool->turn);
-    done = run_all (pool, threads, jobs, size, run, data);
+    done = run_steps (pool, threads, steps, n, size, &pool->memory, &pool->shared, shared, shared_size, data);
     pthread_mutex_unlock (&pool->turn);
   } else {
-    Memory memory = { 0 };
+    Memory memory = { 0 }, together = { 0 };
 
-    done = reserve (&memory, size);
-    if (done)
-      run (data, 0, jobs, memory.bytes);
+    done = run_steps (NULL, 1, steps, n, size, &memory, &together, shared, shared_size, data);
     free (memory.bytes);
+    free (together.bytes);
   }
   if (!done)
-    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for the rows under the mask, %zu bytes", size);
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for the work on a plane, %zu bytes",
+        size + shared_size);
   return CONVOLVE_OK;
+}
+
+ConvolveStatus
+convolve_pool_run (ConvolvePool *pool, int threads, int jobs, size_t size, ConvolveJob run, const void *data,
+    ConvolveError *error)
+{
+  const ConvolvePoolStep step = { run, jobs };
+  void *shared;
+
+  return convolve_pool_run_steps (pool, threads, &step, 1, size, &shared, 0, data, error);
 }

@@ -18,4 +18,18 @@ typedef void (*ConvolveJob) (const void *data, int first, int count, void *memor
 ConvolveStatus convolve_pool_run (ConvolvePool *pool, int threads, int jobs, size_t size, ConvolveJob run,
     const void *data, ConvolveError *error);
 
+/* Jobs that need the results of all jobs of the step before. */
+typedef struct
+{
+  ConvolveJob run;
+  int jobs;
+} ConvolvePoolStep;
+
+/*
+ * Runs the jobs of all steps, one step after the other, as convolve_pool_run () runs them. *shared becomes `shared_size` bytes,
+ * aligned to 64 bytes, that all threads have together until the call returns.
+ */
+ConvolveStatus convolve_pool_run_steps (ConvolvePool *pool, int threads, const ConvolvePoolStep *steps, int n,
+    size_t size, void **shared, size_t shared_size, const void *data, ConvolveError *error);
+
 #endif

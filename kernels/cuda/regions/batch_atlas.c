@@ -145,7 +145,7 @@ plan_group (ConvolveTables *tables, int number, size_t bytes)
   group->way = FROM_ATLAS;
   if (group->count <= FEW)
     group->way = DIRECT;
-  else if ((int64_t) group->bounds.width * group->bounds.height <= group->area + LAUNCH_PIXELS)
+  else if (group->plan->shrink || (int64_t) group->bounds.width * group->bounds.height <= group->area + LAUNCH_PIXELS)
     group->way = TOGETHER;
   if (group->way == DIRECT)
     return bytes;

@@ -48,7 +48,7 @@ GST_START_TEST (test_bad_before_playing)
     { "cudaconvolve mask=sobel-x mask-width=5", "mask-width" },
     { "cudaconvolve mask=\"1 1e999 1\"", "1e999" },
     { "cudaconvolve mask=motion:abc", "abc" },
-    { "cudaconvolve sigma=200", "sigma" },
+    { "cudaconvolve mask=log sigma=200", "sigma" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cuda/shrink/shrink.h"
+
+#include "cuda/device/device.cuh"
+#include "cuda/device/launch.cuh"
+
+#define THREADS 128
+#define ROWS 8 /* of results that a thread makes of four rows of the shrunk picture */
+
+/*
+ * The idea: beyond some sigma nothing of a pixel is left but its share in a mean, so that the picture may shrink first. A
+ * result costs the same whatever the sigma, and the more the picture shrinks the less is done besides.
+ *
+ * Each pass is a launch, and a thread makes one element: a sample of a pixel. Rows in memory have the samples of a pixel side
+ * by side. The order of the passes, and of the operations in each, is that of common/shrink.h.
+ */
+
+/* What a pass reads, and the elements that it makes. */
+struct Pass
+{
+  const float *from;
+  float *to;
+  int from_length, to_length; /* elements of a row */
+  int rows;                   /* to make */
+  int samples;
+  int first;                 /* pixel that the first row or column of `to` is */
+  ConvolveShrinkRange range; /* of the rows of `from` */
+  ConvolveShrinkColumns columns;
+  int radius;
+  const float *taps;
+  float middle;
+};
+
+/* A number between the middles, from the source, inside or outside. */
+template <typename T>
+static __device__ __forceinline__ float
+load (const ConvolveImage &image, const Pass &pass, int element, int y)
+{
+  const int x = pass.columns.range.first + element / pass.samples;
+
+  return convolve_load<T, CONVOLVE_ANYWHERE> (image, x, y, element % pass.samples) - pass.middle;
+}
+
+/* The source as floats, or level 1 of the vertical axis. */
+template <typename T, bool HALVES>
+__global__ void __launch_bounds__ (THREADS)
+    convolve_shrink_source (const __grid_constant__ ConvolveImage image, const __grid_constant__ Pass pass)
+{
+  const int element = blockIdx.x * THREADS + threadIdx.x;
+
+  if (element >= pass.to_length)
+    return;
+  for (int row = blockIdx.y; row < pass.rows; row += gridDim.y) {
+    const int m = pass.first + row;
+    float value;
+
+    if (HALVES)
+      value = CONVOLVE_SHRINK_HALVE (load<T> (image, pass, element, 2 * m - 2),
+          load<T> (image, pass, element, 2 * m - 1), load<T> (image, pass, element, 2 * m),
+          load<T> (image, pass, element, 2 * m + 1), load<T> (image, pass, element, 2 * m + 2));
+    else
+      value = load<T> (image, pass, element, m);
+    pass.to[(int64_t) row * pass.to_length + element] = value;
+  }
+}
+
+/* Element `element` of pixel m down a column. */
+static __device__ __forceinline__ float
+down (const Pass &pass, int m, int element)
+{
+  return pass.from[(int64_t) convolve_shrink_place (pass.range, m) * pass.from_length + element];
+}
+
+/* Sample k of pixel m along a row. */
+static __device__ __forceinline__ float
+across (const ConvolveImage &image, const Pass &pass, int row, int m, int k)
+{
+  const int x = convolve_shrink_column (&pass.columns, m);
+
+  return x < 0 ? image.zero[k] - pass.middle : pass.from[(int64_t) row * pass.from_length + x * pass.samples + k];
+}
+
+template <bool ALONG_ROWS>
+static __device__ __forceinline__ float
+neighbour (const ConvolveImage &image, const Pass &pass, int row, int element, int offset, int factor)
+{
+  return ALONG_ROWS
+      ? across (image, pass, row, factor * (pass.first + element / pass.samples) + offset, element % pass.samples)
+      : down (pass, factor * (pass.first + row) + offset, element);
+}
+
+/* The next level of an axis. */
+template <bool ALONG_ROWS>
+__global__ void __launch_bounds__ (THREADS)
+    convolve_shrink_halve (const __grid_constant__ ConvolveImage image, const __grid_constant__ Pass pass)
+{
+  const int element = blockIdx.x * THREADS + threadIdx.x;
+
+  if (element >= pass.to_length)
+    return;
+  for (int row = blockIdx.y; row < pass.rows; row += gridDim.y)
+    pass.to[(int64_t) row * pass.to_length + element] =
+        CONVOLVE_SHRINK_HALVE (neighbour<ALONG_ROWS> (image, pass, row, element, -2, 2),
+            neighbour<ALONG_ROWS> (image, pass, row, element, -1, 2),
+            neighbour<ALONG_ROWS> (image, pass, row, element, 0, 2),
+            neighbour<ALONG_ROWS> (image, pass, row, element, 1, 2),
+            neighbour<ALONG_ROWS> (image, pass, row, element, 2, 2));
+}
+
+/* The sums of an axis of the shrunk picture. */
+template <bool ALONG_ROWS>
+__global__ void __launch_bounds__ (THREADS)
+    convolve_shrink_sum (const __grid_constant__ ConvolveImage image, const __grid_constant__ Pass pass)
+{
+  const int element = blockIdx.x * THREADS + threadIdx.x;
+
+  if (element >= pass.to_length)
+    return;
+  for (int row = blockIdx.y; row < pass.rows; row += gridDim.y) {
+    float sum = 0;
+
+    for (int m = pass.radius; m > 0; m--)
+      sum = CONVOLVE_SHRINK_ADD (sum,
+          CONVOLVE_SHRINK_PRODUCT (pass.taps[m],
+              CONVOLVE_SHRINK_ADD (neighbour<ALONG_ROWS> (image, pass, row, element, -m, 1),
+                  neighbour<ALONG_ROWS> (image, pass, row, element, m, 1))));
+    pass.to[(int64_t) row * pass.to_length + element] = CONVOLVE_SHRINK_ADD (sum,
+        CONVOLVE_SHRINK_PRODUCT (pass.taps[0], neighbour<ALONG_ROWS> (image, pass, row, element, 0, 1)));
+  }
+}
+
+/* The last pass. */
+struct Enlarging
+{
+  const float *from;
+  int length; /* elements of a row */
+  int samples, x_levels, y_levels;
+  int first_x, first_y;             /* the pixel of the shrunk picture that comes first */
+  const float *x_phases, *y_phases; /* as in ConvolveShrinkAxis */
+  float own, blurred, middle, maximum;
+  float offset[CONVOLVE_MAX_SAMPLES];
+};
+
+template <typename T>
+__global__ void __launch_bounds__ (THREADS)
+    convolve_shrink_enlarge (const __grid_constant__ ConvolveImage image, const __grid_constant__ Enlarging task)
+{
+  const int element = blockIdx.x * THREADS + threadIdx.x;
+  const int x = image.x0 + element / task.samples, k = element % task.samples;
+
+  if (x >= image.x1)
+    return;
+  const float *x_weights = task.x_phases + 4 * (x & ((1 << task.x_levels) - 1));
+  const int left = ((x >> task.x_levels) - 1 - task.first_x) * task.samples + k;
+  const bool selected = image.select >> k & 1;
+  int before = -1;
+  float rows[4];
+
+  /* The rows of results are aligned, so that they are of one row of the shrunk picture where that is possible. */
+  for (int group = image.y0 / ROWS + blockIdx.y; group * ROWS < image.y1; group += gridDim.y)
+    for (int y = max (group * ROWS, image.y0); y < min (group * ROWS + ROWS, image.y1); y++) {
+      if (!selected) {
+        *convolve_destination<T> (image, x, y, k) = *convolve_source<T> (image, x, y, k);
+        continue;
+      }
+      const int top = (y >> task.y_levels) - 1 - task.first_y;
+
+      if (top != before)
+        for (int i = 0; i < 4; i++) {
+          const float *at = task.from + (int64_t) (top + i) * task.length + left;
+
+          rows[i] =
+              CONVOLVE_SHRINK_BETWEEN (x_weights, at[0], at[task.samples], at[2 * task.samples], at[3 * task.samples]);
+        }
+      before = top;
+      const float *weights = task.y_phases + 4 * (y & ((1 << task.y_levels) - 1));
+      const float blur = CONVOLVE_SHRINK_BETWEEN (weights, rows[0], rows[1], rows[2], rows[3]);
+      const float sample = task.own == 0 ? 0 : convolve_load<T, CONVOLVE_INSIDE> (image, x, y, k) - task.middle;
+      float value = CONVOLVE_SHRINK_RESULT (task.own, sample, task.blurred, blur, task.offset[k]);
+
+      value = value > 0 ? value : 0;
+      convolve_store_value<T> (image, x, y, k, (unsigned) (value < task.maximum ? value : task.maximum));
+    }
+}
+
+/* --- the host --- */
+
+/* What the plan has on the device. */
+struct Tables
+{
+  ConvolveShrinkAxis x, y;
+};
+
+ConvolveStatus
+convolve_shrink_load (ConvolvePlan *plan, ConvolveError *error)
+{
+  const Tables tables = { plan->shrink->x, plan->shrink->y };
+
+  return convolve_device_put (plan->device, &tables, sizeof (tables), &plan->device_memory, error);
+}
+
+/* One convolve_run (). The passes go from one half of the scratch memory to the other. */
+struct Run
+{
+  const ConvolvePlan *plan;
+  ConvolveImage image;
+  ConvolveShrinkRange x[CONVOLVE_SHRINK_LEVELS + 1], y[CONVOLVE_SHRINK_LEVELS + 1], x_cells, y_cells;
+  Pass pass;
+  float *memory[2];
+  int next; /* the half that is written next */
+};
+
+static ConvolveStatus
+enqueue (const Run *run, const void *kernel, int length, int rows, void *task, ConvolveError *error)
+{
+  const unsigned across = (unsigned) (length + THREADS - 1) / THREADS;
+  const unsigned down = rows < CONVOLVE_MOST_BLOCKS_DOWN ? rows : CONVOLVE_MOST_BLOCKS_DOWN;
+  void *arguments[] = { (void *) &run->image, task };
+
+  return convolve_enqueue (run->plan->device, { kernel, dim3 (across, down), dim3 (THREADS), 0, false, false },
+      arguments, "shrink", error);
+}
+
+/* Makes `rows` rows of `length` elements, from what the pass before has made. */
+static ConvolveStatus
+make (Run *run, const void *kernel, int length, int rows, int first, ConvolveError *error)
+{
+  Pass *pass = &run->pass;
+
+  pass->from = pass->to;
+  pass->from_length = pass->to_length;
+  pass->to = run->memory[run->next];
+  pass->to_length = length;
+  pass->rows = rows;
+  pass->first = first;
+  run->next ^= 1;
+  return enqueue (run, kernel, length, rows, pass, error);
+}
+
+/* The bytes of each half: of what the passes make, but for the last one. */
+static size_t
+count_bytes (const Run *run)
+{
+  const ConvolveShrink *shrink = run->plan->shrink;
+  const int y_levels = shrink->y.levels, x_levels = shrink->x.levels;
+  const int columns = run->pass.columns.range.count, rows = run->y[y_levels].count;
+  int64_t most = (int64_t) run->y[y_levels > 0 ? 1 : 0].count * columns;
+
+  for (int l = 1; l <= y_levels; l++)
+    most = (int64_t) run->y[l].count * columns > most ? (int64_t) run->y[l].count * columns : most;
+  for (int l = 1; l <= x_levels; l++)
+    most = (int64_t) rows * run->x[l].count > most ? (int64_t) rows * run->x[l].count : most;
+  most = (int64_t) rows * run->x_cells.count > most ? (int64_t) rows * run->x_cells.count : most;
+  most = (int64_t) run->y_cells.count * run->x_cells.count > most ? (int64_t) run->y_cells.count * run->x_cells.count
+                                                                  : most;
+  return ((size_t) most * run->pass.samples * sizeof (float) + 255) / 256 * 256;
+}
+
+static ConvolveStatus
+shrink_columns (Run *run, ConvolveError *error)
+{
+  static const void *const kernels[2][CONVOLVE_N_SAMPLE_TYPES] = {
+    { (const void *) convolve_shrink_source<uint8_t, false>, (const void *) convolve_shrink_source<uint16_t, false> },
+    { (const void *) convolve_shrink_source<uint8_t, true>, (const void *) convolve_shrink_source<uint16_t, true> },
+  };
+  const int levels = run->plan->shrink->y.levels, start = levels > 0,
+            length = run->pass.columns.range.count * run->pass.samples;
+  ConvolveStatus status =
+      make (run, kernels[start][run->plan->pixel.type], length, run->y[start].count, run->y[start].first, error);
+
+  for (int l = 2; l <= levels && status == CONVOLVE_OK; l++) {
+    run->pass.range = run->y[l - 1];
+    status = make (run, (const void *) convolve_shrink_halve<false>, length, run->y[l].count, run->y[l].first, error);
+  }
+  return status;
+}
+
+static ConvolveStatus
+shrink_rows (Run *run, const Tables *tables, ConvolveError *error)
+{
+  const int levels = run->plan->shrink->x.levels, rows = run->y[run->plan->shrink->y.levels].count;
+  const int samples = run->pass.samples;
+  ConvolveStatus status = CONVOLVE_OK;
+
+  for (int l = 1; l <= levels && status == CONVOLVE_OK; l++) {
+    status =
+        make (run, (const void *) convolve_shrink_halve<true>, run->x[l].count * samples, rows, run->x[l].first, error);
+    run->pass.columns.of_source = false;
+    run->pass.columns.range = run->x[l];
+  }
+  if (status != CONVOLVE_OK)
+    return status;
+  run->pass.radius = run->plan->shrink->x.radius;
+  run->pass.taps = tables->x.taps;
+  return make (run, (const void *) convolve_shrink_sum<true>, run->x_cells.count * samples, rows, run->x_cells.first,
+      error);
+}
+
+static ConvolveStatus
+enlarge (Run *run, const Tables *tables, ConvolveError *error)
+{
+  const ConvolveShrink *shrink = run->plan->shrink;
+  const int samples = run->pass.samples, y0 = run->image.y0 / ROWS, y1 = (run->image.y1 + ROWS - 1) / ROWS;
+  Enlarging task = { .samples = samples };
+  ConvolveStatus status;
+
+  run->pass.radius = shrink->y.radius;
+  run->pass.taps = tables->y.taps;
+  run->pass.range = run->y[shrink->y.levels];
+  status = make (run, (const void *) convolve_shrink_sum<false>, run->x_cells.count * samples, run->y_cells.count,
+      run->y_cells.first, error);
+  if (status != CONVOLVE_OK)
+    return status;
+  task.from = run->pass.to;
+  task.length = run->pass.to_length;
+  task.x_levels = shrink->x.levels;
+  task.y_levels = shrink->y.levels;
+  task.first_x = run->x_cells.first;
+  task.first_y = run->y_cells.first;
+  task.x_phases = tables->x.phases;
+  task.y_phases = tables->y.phases;
+  task.own = shrink->own;
+  task.blurred = shrink->blurred;
+  task.middle = shrink->middle;
+  task.maximum = shrink->maximum;
+  memcpy (task.offset, shrink->offset, sizeof (task.offset));
+  return enqueue (run,
+      run->plan->pixel.type == CONVOLVE_SAMPLE_U8 ? (const void *) convolve_shrink_enlarge<uint8_t>
+                                                  : (const void *) convolve_shrink_enlarge<uint16_t>,
+      (run->image.x1 - run->image.x0) * samples, y1 - y0, &task, error);
+}
+
+ConvolveStatus
+convolve_shrink_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error)
+{
+  const ConvolveShrink *shrink = plan->shrink;
+  const ConvolveRect *region = &plane->region;
+  const Tables *tables = (const Tables *) plan->device_memory; /* only addresses of its members are taken */
+  ConvolveEntry entry (plan->device, error);
+  ConvolveStatus status = entry.status;
+  Run run = { plan };
+  cudaError_t code;
+  void *scratch;
+
+  if (status != CONVOLVE_OK)
+    return status;
+  convolve_image_init (&run.image, plan, plane);
+  convolve_shrink_find_ranges (&shrink->x, plan->boundary, plane->width, region->x, region->x + region->width, run.x);
+  convolve_shrink_find_ranges (&shrink->y, plan->boundary, plane->height, region->y, region->y + region->height, run.y);
+  run.x_cells = convolve_shrink_cells (shrink->x.levels, region->x, region->x + region->width);
+  run.y_cells = convolve_shrink_cells (shrink->y.levels, region->y, region->y + region->height);
+  run.pass.samples = plan->pixel.samples;
+  run.pass.middle = shrink->middle;
+  run.pass.columns.of_source = true;
+  run.pass.columns.boundary = plan->boundary;
+  run.pass.columns.n = plane->width;
+  run.pass.columns.range = convolve_shrink_find_source (run.x[0], plan->boundary, plane->width);
+  const size_t bytes = count_bytes (&run);
+
+  status = convolve_device_scratch (plan->device, 2 * bytes, &scratch, error);
+  if (status != CONVOLVE_OK)
+    return status;
+  if ((code = convolve_frame_enqueue (plan->device, PHASE_KERNEL)) != cudaSuccess)
+    return convolve_device_fail (plan->device, code, "shrink", error);
+  run.memory[0] = (float *) scratch;
+  run.memory[1] = (float *) ((char *) scratch + bytes);
+  status = shrink_columns (&run, error);
+  if (status == CONVOLVE_OK)
+    status = shrink_rows (&run, tables, error);
+  return status == CONVOLVE_OK ? enlarge (&run, tables, error) : status;
+}
