@@ -413,6 +413,120 @@ bench_all (Bench *bench, ConvolveError *error)
   return done;
 }
 
+/* --- what auto takes --- */
+
+/* The place of a column's name in a header with commas between the names; -1 where it is missing. */
+static int
+find_column (const char *header, const char *name)
+{
+  int column = 0;
+  size_t length = strlen (name);
+
+  for (const char *at = header; *at; at++) {
+    if (strncmp (at, name, length) == 0 && strchr (",\r\n", at[length]))
+      return column;
+    for (; *at && *at != ','; at++) {
+    }
+    column++;
+    if (!*at)
+      break;
+  }
+  return -1;
+}
+
+/* The field of a row, which may be in quotes; the row is cut behind the field. Empty where the row has fewer. */
+static char *
+get_field (char *row, int column)
+{
+  for (; column > 0 && *row; row++) {
+    if (*row == '"')
+      row += strcspn (row + 1, "\"") + 1;
+    column -= *row == ',';
+  }
+  row += *row == '"';
+  row[strcspn (row, "\",\r\n")] = '\0';
+  return row;
+}
+
+/* Finds size, format and mask by their names. */
+static bool
+find_case (Bench *bench, const char *size, const char *format, const char *kind, const char *side)
+{
+  bool known;
+
+  for (bench->size = 0; bench->size < N_SIZES && strcmp (size, sizes[bench->size].name) != 0;)
+    bench->size++;
+  for (bench->format = 0; bench->format < N_FORMATS && strcmp (format, formats[bench->format].name) != 0;)
+    bench->format++;
+  for (bench->kind = 0; bench->kind < USUAL && strcmp (kind, kinds[bench->kind]) != 0;)
+    bench->kind++;
+  bench->side = atoi (side);
+  known = bench->kind < USUAL;
+  for (int list = USUAL; list <= EDGES && !known; list++)
+    for (int u = 0; u < (list == USUAL ? bench_usual_count () : bench_edges_count ()) && !known; u++) {
+      bench->usual = list == USUAL ? bench_usual (u) : bench_edges (u);
+      bench->kind = list;
+      known = strcmp (kind, bench->usual->name) == 0 && bench->usual->side == bench->side;
+    }
+  return known && bench->size < N_SIZES && bench->format < N_FORMATS;
+}
+
+/* Prints the rows of a CSV file in which auto took another variant than it takes today. The number of them, -1 on error. */
+static int
+compare_choices (Bench *bench, const char *file)
+{
+  static const char *const names[] = { "size", "format", "kind", "mask", "variant", "taken" };
+  enum
+  {
+    SIZE,
+    FORMAT,
+    KIND,
+    MASK,
+    VARIANT,
+    TAKEN,
+    N
+  };
+  int columns[N], others = 0, rows = 0, unknown = 0;
+  char line[1000];
+  FILE *csv = fopen (file, "r");
+
+  if (!csv || !fgets (line, sizeof line, csv)) {
+    fprintf (stderr, "%s: cannot be read\n", file);
+    return -1;
+  }
+  for (int i = 0; i < N; i++)
+    columns[i] = find_column (line, names[i]);
+  while (columns[TAKEN] >= 0 && fgets (line, sizeof line, csv)) {
+    char fields[N][sizeof line];
+    Row row;
+
+    for (int i = 0; i < N; i++) {
+      char copy[sizeof line];
+
+      strcpy (copy, line);
+      strcpy (fields[i], get_field (copy, columns[i]));
+    }
+    if (strcmp (fields[VARIANT], "auto") != 0)
+      continue;
+    rows++;
+    if (!find_case (bench, fields[SIZE], fields[FORMAT], fields[KIND], fields[MASK])) {
+      unknown++;
+      continue;
+    }
+    make_row (&row, bench, "auto");
+    if (row.refused || strcmp (convolve_plan_variant (row.plans[0]), fields[TAKEN]) != 0) {
+      others++;
+      printf ("%s: %s %s %sx%s %s: %s, now %s\n", file, fields[SIZE], fields[FORMAT], fields[MASK], fields[MASK],
+          fields[KIND], fields[TAKEN], row.refused ? row.refused : convolve_plan_variant (row.plans[0]));
+    }
+    clear_row (&row);
+  }
+  fclose (csv);
+  printf ("%s: %d of %d choices are others now", file, others, rows);
+  printf (unknown ? ", %d are of masks that bench does not know\n" : "\n", unknown);
+  return columns[TAKEN] < 0 || rows == 0 || unknown > 0 ? -1 : others;
+}
+
 /* Odd widths with commas between them. */
 static bool
 read_sides (const char *text, Options *options)
@@ -446,6 +560,7 @@ usage (void)
       "  --csv FILE      all figures\n"
       "  --svg FILE      a plot of 4K GRAY8 over the mask's width\n"
       "  --commit ID     to be noted in the CSV file\n"
+      "bench --choices FILE...: whether auto takes the variants that it took in these CSV files\n"
       "bench --layer [--csv FILE] [--case N] [--variant NAME]: times convolution layers\n"
       "bench --cpu [options]: bench_cpu, the variant cpu beside other libraries\n");
   return 2;
@@ -479,6 +594,19 @@ main (int argc, char **argv)
     return bench_layer (argc - 2, argv + 2);
   for (options.n_sides = 0; options.n_sides < N_SIDES; options.n_sides++)
     options.sides[options.n_sides] = sides[options.n_sides];
+  if (argc > 2 && strcmp (argv[1], "--choices") == 0) {
+    int others = 0;
+
+    bench.device = convolve_device_new (-1, &error);
+    if (!bench.device) {
+      printf ("SKIP: %s\n", error.text);
+      return SKIPPED;
+    }
+    for (int i = 2; i < argc; i++)
+      others |= compare_choices (&bench, argv[i]);
+    convolve_device_free (bench.device);
+    return others != 0;
+  }
   for (int i = 1; i + 1 < argc; i += 2) {
     const char *name = argv[i], *value = argv[i + 1];
     const struct
