@@ -13,6 +13,11 @@
 #include "common/boundary.h"
 #include "common/internal.h"
 
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
 #define CONVOLVE_SHRINK_LEVELS 8   /* at most */
 #define CONVOLVE_SHRINK_RADIUS 255 /* the largest radius on the shrunk picture */
 
@@ -136,5 +141,9 @@ convolve_shrink_column (const ConvolveShrinkColumns *columns, int m)
   CONVOLVE_SHRINK_ADD (CONVOLVE_SHRINK_ADD (CONVOLVE_SHRINK_PRODUCT (own, sample), \
                            CONVOLVE_SHRINK_PRODUCT (blurred, blur)), \
       offset)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
