@@ -101,31 +101,43 @@ is_fine (const GstCudaConvolveLayout *layout)
 }
 
 /* A mask with an offset gives invisible pixels a colour that is not theirs. */
-static gboolean
-has_offset (const ConvolveSettings *settings)
+static ConvolveStatus
+find_offset (const ConvolveSettings *settings, gboolean *has, ConvolveError *error)
 {
+  g_autoptr (GError) bad = NULL;
   ConvolveMask mask;
-  gboolean has = TRUE;
 
-  if (convolve_settings_make_mask (settings, 1, 1, &mask, NULL)) {
-    has = mask.offset != 0;
+  if (convolve_settings_make_mask (settings, 1, 1, &mask, &bad)) {
+    *has = mask.offset != 0;
     convolve_mask_clear (&mask);
+    return CONVOLVE_OK;
   }
-  return has;
+  error->status = g_error_matches (bad, CONVOLVE_PROPS_ERROR, CONVOLVE_PROPS_ERROR_NO_MEMORY) ? CONVOLVE_NO_MEMORY
+                                                                                              : CONVOLVE_INVALID;
+  error->native = 0;
+  g_strlcpy (error->text, bad->message, sizeof (error->text));
+  return error->status;
 }
 
-gboolean
-gst_cuda_convolve_light_weighs (const GstCudaConvolveLayout *layout, const ConvolveProperties *properties)
+ConvolveStatus
+gst_cuda_convolve_light_weighs (const GstCudaConvolveLayout *layout, const ConvolveProperties *properties,
+    gboolean *weighs, ConvolveError *error)
 {
   const GstVideoInfo *info = &layout->info;
   const guint colors = GST_VIDEO_INFO_IS_RGB (info)
       ? CONVOLVE_COMPONENT_R | CONVOLVE_COMPONENT_G | CONVOLVE_COMPONENT_B
       : CONVOLVE_COMPONENT_Y | CONVOLVE_COMPONENT_U | CONVOLVE_COMPONENT_V;
+  gboolean has_offset = FALSE;
+  ConvolveStatus status = CONVOLVE_OK;
 
-  return GST_VIDEO_INFO_HAS_ALPHA (info) && !(info->flags & GST_VIDEO_FLAG_PREMULTIPLIED_ALPHA)
+  *weighs = GST_VIDEO_INFO_HAS_ALPHA (info) && !(info->flags & GST_VIDEO_FLAG_PREMULTIPLIED_ALPHA)
       && properties->alpha == CONVOLVE_ALPHA_MODE_WEIGH
       && (properties->components & (colors | CONVOLVE_COMPONENT_A)) == colors
-      && properties->region.apply_to == CONVOLVE_APPLY_TO_FRAME && is_fine (layout) && !has_offset (&properties->mask);
+      && properties->region.apply_to == CONVOLVE_APPLY_TO_FRAME && is_fine (layout);
+  if (*weighs)
+    status = find_offset (&properties->mask, &has_offset, error);
+  *weighs = *weighs && !has_offset;
+  return status;
 }
 
 static ConvolveForm *

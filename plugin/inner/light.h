@@ -8,10 +8,12 @@
 G_BEGIN_DECLS
 
 /*
- * Whether colours of frames with the layout are to be weighed by alpha: where alpha is straight and as fine as the colours,
- * and all colours are convolved and alpha is not chosen by itself, in whole frames and without an offset.
+ * Finds whether colours of frames with the layout are to be weighed by alpha: where alpha is straight and as fine as the
+ * colours, and all colours are convolved and alpha is not chosen by itself, in whole frames and without an offset. INVALID
+ * or NO_MEMORY where there is no mask.
  */
-gboolean gst_cuda_convolve_light_weighs (const GstCudaConvolveLayout *layout, const ConvolveProperties *properties);
+ConvolveStatus gst_cuda_convolve_light_weighs (const GstCudaConvolveLayout *layout,
+    const ConvolveProperties *properties, gboolean *weighs, ConvolveError *error);
 
 /*
  * Fills the step for frames with the layout, from code values to linear light, to colours that alpha weighs, or both. FALSE with

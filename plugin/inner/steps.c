@@ -18,7 +18,8 @@ gst_cuda_convolve_steps_find (GstCudaConvolveSteps *steps, const GstCudaConvolve
     gst_cuda_convolve_cells_find (&steps->steps[steps->n++], layout);
   layout = gst_cuda_convolve_steps_get_layout (steps, layout, steps->n);
   linear = properties->light == CONVOLVE_LIGHT_MODE_LINEAR;
-  weighs = gst_cuda_convolve_light_weighs (layout, properties);
+  if (gst_cuda_convolve_light_weighs (layout, properties, &weighs, error) != CONVOLVE_OK)
+    return error->status;
   if (!linear && !weighs)
     return CONVOLVE_OK;
   if (!gst_cuda_convolve_light_find (&steps->steps[steps->n], layout, linear, weighs, error))

@@ -220,25 +220,26 @@ is_mean (const ConvolveMask *mask)
 static gboolean
 alpha_goes_along (const GstCudaConvolveLayout *layout, gint alpha, const ConvolveMask *mask)
 {
-  return alpha == CONVOLVE_ALPHA_MODE_CONVOLVE || (layout->weighed && mask && is_mean (mask));
+  return alpha == CONVOLVE_ALPHA_MODE_CONVOLVE || (layout->weighed && is_mean (mask));
 }
 
 /* Chooses what is convolved, and splits pixels where luma and chroma of one pixel get different masks. */
-static void
-choose_samples (GstCudaConvolvePlans *plans, guint components, gint alpha, ConvolveMasks *masks)
+static ConvolveStatus
+choose_samples (GstCudaConvolvePlans *plans, guint components, gint alpha, ConvolveMasks *masks, ConvolveError *error)
 {
   GstCudaConvolveLayout *layout = &plans->work.in;
-  const ConvolveMask *mask;
+  const ConvolveMask *mask = get_mask (masks, 1, 1, error);
 
-  mask = convolve_masks_get (masks, 1, 1, NULL);
+  if (!mask)
+    return error->status;
   if (alpha_goes_along (layout, alpha, mask))
     components |= CONVOLVE_COMPONENT_A;
   gst_cuda_convolve_components_choose (layout, components);
-  if (!gst_cuda_convolve_layout_has_luma (layout, 0) || !gst_cuda_convolve_layout_has_chroma (layout, 0))
-    return;
-  plans->split = mask && shows_bare_edges (mask);
+  plans->split = gst_cuda_convolve_layout_has_luma (layout, 0) && gst_cuda_convolve_layout_has_chroma (layout, 0)
+      && shows_bare_edges (mask);
   if (plans->split)
     gst_cuda_convolve_layout_split (layout);
+  return CONVOLVE_OK;
 }
 
 static gboolean
@@ -315,8 +316,9 @@ gst_cuda_convolve_plans_make (GstCudaConvolvePlans *plans, const ConvolvePropert
   plans->field_mode = properties->field_mode;
   plans->iterations = properties->iterations;
   convolve_masks_init (&masks, &properties->mask);
-  choose_samples (plans, properties->components, properties->alpha, &masks);
-  status = make_groups (plans, properties, &masks, device, error);
+  status = choose_samples (plans, properties->components, properties->alpha, &masks, error);
+  if (status == CONVOLVE_OK)
+    status = make_groups (plans, properties, &masks, device, error);
   convolve_masks_clear (&masks);
   if (status == CONVOLVE_OK)
     status = make_scratch (plans, error);

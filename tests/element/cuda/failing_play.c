@@ -335,6 +335,24 @@ go_masks (Play *run)
   send (run, gst_event_new_eos ());
 }
 
+/* Frames with straight alpha. */
+static void
+go_alpha (Play *run)
+{
+  play_start (run);
+  set_caps (run, "RGBA", WIDTH, HEIGHT);
+  play_push (run, 4);
+  send (run, gst_event_new_eos ());
+}
+
+/* Without frames of YUV, which have no light. */
+static void
+go_light (Play *run)
+{
+  set_caps (run, "RGBA", WIDTH, HEIGHT);
+  go_ten (run);
+}
+
 static void
 go_caps (Play *run)
 {
@@ -395,6 +413,9 @@ const Scenario scenarios[] = {
   { "flush", "kernel-variant=global frames-in-flight=3", go_flush, IN_SYSTEM_MEMORY },
   { "regions", "kernel-variant=global apply-to=regions regions=2,2,8,8;12,4,6,6 region-strength=0.2", go_ten,
       IN_SYSTEM_MEMORY },
+  { "alpha", "kernel-variant=global frames-in-flight=2", go_alpha, IN_SYSTEM_MEMORY },
+  { "light", "kernel-variant=global light=linear iterations=2", go_light, IN_SYSTEM_MEMORY },
+  { "light on the cpu", "kernel-variant=cpu light=linear", go_light, IN_SYSTEM_MEMORY },
   { "iterations", "kernel-variant=global iterations=3 mix=0.5", go_ten, IN_SYSTEM_MEMORY },
   { "fft", "kernel-variant=fft mask=disk mask-width=31", go_ten, IN_SYSTEM_MEMORY },
   { "layer", NULL, go_ten, IN_SYSTEM_MEMORY },
