@@ -23,7 +23,7 @@ SKIP = 77
 CHECKS = ['api', 'arithmetic', 'box', 'fft', 'integer-tail', 'tensor-digits', 'tensor-products', 'products',
           'border-products', 'packed-wide', 'sets-accepted', 'sets-roots', 'sets-device-roots', 'sets-random', 'sets-memory', 'pool',
           'cpu-memory', 'cpu-threads', 'cpu-large', 'cpu-sigma', 'cpu-fft-bound', 'cpu-steps', 'cpu-double',
-          'cpu-bright-boxes', 'measure']
+          'cpu-bright-boxes', 'measure', 'shrink-bound', 'shrink']
 PARTS = {f'kernels-{name}': ['--check', name] for name in CHECKS} | {
     'kernels-random': ['--check', 'random', '--cases', '300'],
     'kernels-definition': ['--check', 'fixed', '--variant', 'cpu-reference'],

@@ -304,6 +304,73 @@ GST_START_TEST (test_mix_of_a_preset)
 }
 GST_END_TEST;
 
+/* A Gaussian without weights, in luma and in chroma of half the size: the library's bytes for half the sigma there. */
+GST_START_TEST (test_wide_gaussian)
+{
+  static const gchar *const lines[] = { "sigma=70", "mask=unsharp:0.6 sigma=50 boundary=wrap components=y",
+    "sigma=1000 mix=0.5 boundary=zero" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    const gboolean unsharp = i == 1;
+    g_autofree gchar *line = g_strdup_printf ("cudaconvolve kernel-variant=cpu %s", lines[i]);
+    Run run = run_start (line, "I420", 60, 44);
+    g_autoptr (GstStructure) info = NULL;
+    GstBuffer *in = frame_new (&run.info, FRAME_PLAIN, seed), *out;
+    GstVideoFrame frames[2];
+    gdouble sigma;
+
+    fail_unless_equals_int (gst_harness_push (run.harness, gst_buffer_ref (in)), GST_FLOW_OK);
+    out = gst_harness_pull (run.harness);
+    fail_unless (gst_video_frame_map (&frames[0], &run.info, in, GST_MAP_READ));
+    fail_unless (gst_video_frame_map (&frames[1], &run.info, out, GST_MAP_READ));
+    for (guint p = 0; p < 3; p++) {
+      const gint width = GST_VIDEO_FRAME_COMP_WIDTH (&frames[0], p),
+                 height = GST_VIDEO_FRAME_COMP_HEIGHT (&frames[0], p);
+      const ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U8,
+        .depth = 8,
+        .samples = 1,
+        .stride = 1,
+        .select = !unsharp || p == 0,
+        .zero = { p == 0 ? 16 : 128 } };
+      const gint steps = p == 0 ? 1 : 2;
+      g_autofree guint8 *wanted = g_malloc (width * height);
+      const ConvolvePlane plane = { GST_VIDEO_FRAME_PLANE_DATA (&frames[0], p), wanted,
+        GST_VIDEO_FRAME_PLANE_STRIDE (&frames[0], p), width, width, height, { 0, 0, width, height } };
+      const gdouble luma = (i == 0 ? 70 : i == 1 ? 50 : 1000) * 0.993;
+      ConvolveMask mask;
+      ConvolvePlan *plan;
+
+      fail_unless (convolve_mask_init_gaussian (&mask, luma / steps, luma / steps));
+      mask.taps[0] = i == 0 ? 0 : i == 1 ? 1.6 : 0.5;
+      mask.taps[1] = i == 0 ? 1 : i == 1 ? -0.6 : 0.5;
+      plan = convolve_plan_new (&pixel,
+          i == 0       ? CONVOLVE_BOUNDARY_REPLICATE
+              : i == 1 ? CONVOLVE_BOUNDARY_WRAP
+                       : CONVOLVE_BOUNDARY_ZERO,
+          &mask, "cpu", NULL, NULL);
+      fail_unless (plan && convolve_run (plan, &plane, NULL) == CONVOLVE_OK);
+      convolve_plan_unref (plan);
+      convolve_mask_clear (&mask);
+      for (gint y = 0; y < height; y++)
+        fail_unless (memcmp (wanted + y * width,
+                         (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frames[1], p)
+                             + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frames[1], p),
+                         width)
+                == 0,
+            "%s: plane %u, row %d, seed %u", line, p, y, seed);
+    }
+    g_object_get (run.element, "mask-info", &info, NULL);
+    fail_unless (gst_structure_get (info, "sigma-x", G_TYPE_DOUBLE, &sigma, NULL));
+    fail_unless (fabs (sigma - 0.993 * (i == 0 ? 70 : i == 1 ? 50 : 1000)) < 1e-9);
+    gst_video_frame_unmap (&frames[0]);
+    gst_video_frame_unmap (&frames[1]);
+    gst_buffer_unref (in);
+    gst_buffer_unref (out);
+    run_stop (&run);
+  }
+}
+GST_END_TEST;
+
 /* mix=0 passes frames through, and a control source drives mix: black with a bias becomes as bright as the ramp. */
 GST_START_TEST (test_mix_over_time)
 {
@@ -474,6 +541,7 @@ masks_suite (void)
   tcase_add_test (tc, test_adjusted_masks);
   tcase_add_test (tc, test_even_sizes);
   tcase_add_test (tc, test_mix_of_a_preset);
+  tcase_add_test (tc, test_wide_gaussian);
   tcase_add_test (tc, test_mix_over_time);
   tcase_add_test (tc, test_bad_before_playing);
   tcase_add_test (tc, test_changes);
