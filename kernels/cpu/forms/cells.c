@@ -102,7 +102,10 @@ find_row (const ConvolveCellPlane *plane, const ConvolveCellJob *job, int y)
 static inline uint16_t
 read_two (const uint8_t *at, bool big)
 {
-  return big ? (uint16_t) (at[0] << 8 | at[1]) : (uint16_t) (at[1] << 8 | at[0]);
+  uint16_t two;
+
+  memcpy (&two, at, sizeof two);
+  return big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? two : __builtin_bswap16 (two);
 }
 
 /* Takes one sample out of all cells. Its bits are in two bytes, of which `below` bits are not used. */
@@ -144,6 +147,50 @@ pack_lane (const Lane *lane, uint64_t (*words)[2], int from, int n, bool deep)
     if (wider)
       sample = (sample * scale.factor + scale.add) >> scale.right;
     words[x][half] |= (uint64_t) sample << shift;
+  }
+}
+
+/* Cells of two bytes with three samples, each in a plane of its own: loops over words, which compilers vectorise. */
+static bool
+are_words (const ConvolveCellPlane *plane)
+{
+  bool words = plane->cell == 2 && !plane->big && plane->depth == 8 && plane->n_samples == 3;
+
+  for (int i = 0; i < CONVOLVE_CELL_INNER; i++)
+    words = words && plane->counts[i] == 1;
+  return words;
+}
+
+static void
+unpack_words (const Row *row, const Lane *lane)
+{
+  const uint16_t mask = (uint16_t) ((1 << lane->bits) - 1), factor = (uint16_t) lane->widen.factor;
+  const int shift = lane->shift, right = lane->widen.right, n = row->n;
+  const uint8_t *restrict from = row->source;
+  uint8_t *restrict to = lane->inner;
+
+  for (int x = 0; x < n; x++)
+    to[x] = (uint8_t) ((uint16_t) ((read_two (from + 2 * (size_t) x, false) >> shift & mask) * factor) >> right);
+}
+
+static inline uint16_t
+narrow_word (const Lane *lane, uint8_t sample)
+{
+  return (uint16_t) ((uint16_t) (sample * lane->narrow.factor + lane->narrow.add) >> lane->narrow.right << lane->shift);
+}
+
+static void
+pack_words (const Row *row, uint16_t kept)
+{
+  const Lane a = row->lanes[0], b = row->lanes[1], c = row->lanes[2];
+  const int n = row->n;
+
+  for (int x = 0; x < n; x++) {
+    uint16_t word = (uint16_t) ((read_two (row->source + 2 * (size_t) x, false) & kept) | narrow_word (&a, a.inner[x])
+        | narrow_word (&b, b.inner[x]) | narrow_word (&c, c.inner[x]));
+
+    word = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap16 (word) : word;
+    memcpy (row->packed + 2 * (size_t) x, &word, sizeof word);
   }
 }
 
@@ -226,7 +273,9 @@ unpack_whole (const Row *row)
   const bool big = row->plane->big, deep = row->plane->depth > 8;
 
   for (int k = 0; k < row->plane->n_samples; k++)
-    if (!deep)
+    if (are_words (row->plane))
+      unpack_words (row, &row->lanes[k]);
+    else if (!deep)
       unpack_lane (row, &row->lanes[k], big, false);
     else if (big)
       unpack_lane (row, &row->lanes[k], true, true);
@@ -239,6 +288,10 @@ pack_whole (const Row *row)
 {
   const ConvolveCell kept = find_kept (row->plane);
 
+  if (are_words (row->plane)) {
+    pack_words (row, (uint16_t) kept.low);
+    return;
+  }
   for (int from = 0; from < row->n; from += MOST_CELLS) {
     const int n = row->n - from < MOST_CELLS ? row->n - from : MOST_CELLS;
     uint64_t words[MOST_CELLS][2] = { { 0 } };
