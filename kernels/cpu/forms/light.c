@@ -26,35 +26,96 @@ find_row (const ConvolveLightTables *tables, const ConvolveFormJob *job, int k, 
     .inner_step = samples };
 }
 
-static void
-unpack_row (const ConvolveLightTables *tables, const ConvolveFormJob *job, int k, int y)
+/* What of the tables is the same for all samples of a row, for the compiler to make a loop of each kind. */
+typedef struct
 {
-  const Row row = find_row (tables, job, k, y), alpha = find_row (tables, job, tables->alpha, y);
+  bool bytes;  /* samples of 8 bits */
+  bool color;  /* the sample is a colour */
+  bool curved; /* colours go through tables */
+  bool weighs; /* by alpha */
+} Kind;
 
-  for (ptrdiff_t x = 0; x < job->inner.width; x++) {
-    unsigned weight = convolve_light_weighs (tables, k) ? convolve_light_alpha (tables, alpha.original + x * alpha.step)
-                                                        : CONVOLVE_LIGHT_MOST;
+static inline __attribute__ ((always_inline)) ConvolveLightTables
+specialise (const ConvolveLightTables *tables, Kind kind)
+{
+  ConvolveLightTables own = *tables;
 
-    row.inner[x * row.inner_step] = (uint16_t) convolve_light_unpack (tables, k, row.original + x * row.step, weight);
+  own.pixel.type = kind.bytes ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16;
+  if (kind.bytes)
+    own.pixel.depth = 8;
+  own.colors = kind.color ? ~0u : 0;
+  own.weighs = kind.weighs;
+  if (!kind.curved)
+    own.decode = own.encode = NULL;
+  return own;
+}
+
+static inline __attribute__ ((always_inline)) void
+unpack_samples (const ConvolveLightTables *tables, const Row *row, const Row *alpha, int k, int width, Kind kind)
+{
+  const ConvolveLightTables own = specialise (tables, kind);
+
+  for (ptrdiff_t x = 0; x < width; x++) {
+    unsigned weight =
+        kind.weighs ? convolve_light_alpha (&own, alpha->original + x * alpha->step) : CONVOLVE_LIGHT_MOST;
+
+    row->inner[x * row->inner_step] = (uint16_t) convolve_light_unpack (&own, k, row->original + x * row->step, weight);
   }
 }
 
-/* Colours come before alpha, which the outer picture may share with the original. */
+static inline __attribute__ ((always_inline)) void
+pack_samples (const ConvolveLightTables *tables, const Row *row, const Row *alpha, int k, int width, Kind kind)
+{
+  const ConvolveLightTables own = specialise (tables, kind);
+
+  for (ptrdiff_t x = 0; x < width; x++) {
+    unsigned now = CONVOLVE_LIGHT_MOST, before = CONVOLVE_LIGHT_MOST;
+
+    if (kind.weighs) {
+      now = alpha->inner[x * alpha->inner_step];
+      before = convolve_light_alpha (&own, alpha->original + x * alpha->step);
+    }
+    convolve_light_pack (&own, k, row->original + x * row->step, row->inner[x * row->inner_step], now, before,
+        row->outer + x * row->step);
+  }
+}
+
+/* Calls one of the two functions above for the kind of sample k in these tables. */
+#define FOR_EACH_KIND(samples) \
+  const Row row = find_row (tables, job, k, y), alpha = find_row (tables, job, tables->alpha, y); \
+  const bool color = tables->colors >> k & 1, curved = tables->decode && color, weighs = tables->weighs && color; \
+  const int width = job->inner.width; \
+\
+  if (tables->pixel.type == CONVOLVE_SAMPLE_U8) { \
+    if (!color) \
+      samples (tables, &row, &alpha, k, width, (Kind){ true, false, false, false }); \
+    else if (!weighs) \
+      samples (tables, &row, &alpha, k, width, (Kind){ true, true, true, false }); \
+    else if (curved) \
+      samples (tables, &row, &alpha, k, width, (Kind){ true, true, true, true }); \
+    else \
+      samples (tables, &row, &alpha, k, width, (Kind){ true, true, false, true }); \
+  } else { \
+    if (!color) \
+      samples (tables, &row, &alpha, k, width, (Kind){ false, false, false, false }); \
+    else if (!weighs) \
+      samples (tables, &row, &alpha, k, width, (Kind){ false, true, true, false }); \
+    else if (curved) \
+      samples (tables, &row, &alpha, k, width, (Kind){ false, true, true, true }); \
+    else \
+      samples (tables, &row, &alpha, k, width, (Kind){ false, true, false, true }); \
+  }
+
+static void
+unpack_row (const ConvolveLightTables *tables, const ConvolveFormJob *job, int k, int y)
+{
+  FOR_EACH_KIND (unpack_samples)
+}
+
 static void
 pack_row (const ConvolveLightTables *tables, const ConvolveFormJob *job, int k, int y)
 {
-  const Row row = find_row (tables, job, k, y), alpha = find_row (tables, job, tables->alpha, y);
-
-  for (ptrdiff_t x = 0; x < job->inner.width; x++) {
-    unsigned now = CONVOLVE_LIGHT_MOST, before = CONVOLVE_LIGHT_MOST;
-
-    if (convolve_light_weighs (tables, k)) {
-      now = alpha.inner[x * alpha.inner_step];
-      before = convolve_light_alpha (tables, alpha.original + x * alpha.step);
-    }
-    convolve_light_pack (tables, k, row.original + x * row.step, row.inner[x * row.inner_step], now, before,
-        row.outer + x * row.step);
-  }
+  FOR_EACH_KIND (pack_samples)
 }
 
 void
@@ -72,6 +133,7 @@ convolve_light_pack_rows (const ConvolveForm *form, const ConvolveFormJob *job, 
 {
   const ConvolveLightTables *tables = &((const ConvolveLightForm *) form)->tables;
 
+  /* Colours come before alpha, which the outer picture may share with the original. */
   for (int y = first; y < end; y++) {
     for (int k = 0; k < tables->samples; k++)
       if (!tables->weighs || k != tables->alpha)
