@@ -139,17 +139,16 @@ void convolve_mask_clear (ConvolveMask *mask);
 #define CONVOLVE_MAX_GAUSSIAN 1000 /* the largest sigma, in pixels */
 
 /*
- * A Gaussian of any size, that ends nowhere. Its mask has 1x1 taps by its members, the combination CONVOLVE_GAUSSIAN, and
- * four numbers in `taps`: the shares of the pixel itself and of the blur, 0 and 1, and sigma in each direction, from 0 to
- * CONVOLVE_MAX_GAUSSIAN. With g(i) = exp (-i^2 / (2 sigma^2)) and the sums over all integers,
+ * A Gaussian of any size, that ends nowhere. Its mask has 1x1 taps by its members, the combination CONVOLVE_GAUSSIAN,
+ * and four numbers in `taps`: the shares of the pixel itself and of the blur, 0 and 1, and sigma in each direction,
+ * from 0 to CONVOLVE_MAX_GAUSSIAN. With g(i) = exp (-i^2 / (2 sigma^2)) and the sums over all integers,
  *
  *   blur = sum over j, i of g_y(j) * g_x(i) * (s(x + i, y + j) - zero) / sum over j, i of g_y(j) * g_x(i)
  *   out(x, y) = zero + (taps[0] * (s(x, y) - zero) + taps[1] * blur) / divisor + offset * range
  *
- * rounded and clamped in the same way, with the errors promised above for plans that are not exact. Plans are fastest for
- * sigmas from 8 on. A plan is UNSUPPORTED whose share of the blur makes the error too large: about 2 for 16 bits, and 5 for
- * 8 bits, are small enough.
- * False where memory is short.
+ * rounded and clamped in the same way, with the errors promised above for plans that are not exact. Plans are fastest
+ * for sigmas from 8 on. A plan is UNSUPPORTED whose share of the blur makes the error too large: about 2 for 16 bits,
+ * and 5 for 8 bits, are small enough. False where memory is short.
  */
 bool convolve_mask_init_gaussian (ConvolveMask *mask, double sigma_x, double sigma_y);
 

@@ -2,9 +2,9 @@
 /*
  * How often a picture is halved for a Gaussian, the weights of the shrunk picture, and how far the results may be off.
  *
- * Halving by 1 4 6 4 1 makes nothing of a wave that a pixel of the shrunk picture cannot show but its fourth power, and so
- * does the cubic B-spline on the way back. What both take from the waves that remain, the weights in between give back:
- * their spectrum is that of the Gaussian divided by those of both.
+ * Halving by 1 4 6 4 1 makes nothing of a wave that a pixel of the shrunk picture cannot show but its fourth power, and
+ * so does the cubic B-spline on the way back. What both take from the waves that remain, the weights in between give
+ * back: their spectrum is that of the Gaussian divided by those of both.
  */
 #include "common/shrink.h"
 
@@ -50,8 +50,8 @@ make_phases (ConvolveShrinkAxis *axis)
 }
 
 /*
- * The part of a wave that is left by the halving and the enlarging; it has `angle` from a shrunk pixel to the next. A cubic
- * B-spline of that many times the width is the same halvings after 1 4 1.
+ * The part of a wave that is left by the halving and the enlarging; it has `angle` from a shrunk pixel to the next. A
+ * cubic B-spline of that many times the width is the same halvings after 1 4 1.
  */
 static double
 left_of_wave (int levels, double angle)
@@ -91,8 +91,8 @@ make_taps (const ConvolveShrinkAxis *axis, double sigma, double *taps)
 }
 
 /*
- * Fills an axis that is halved so often. Returns the bound of its error where the largest sample is 1: that of the weights,
- * and that of the roundings.
+ * Fills an axis that is halved so often. Returns the bound of its error where the largest sample is 1: that of the
+ * weights, and that of the roundings.
  */
 static double
 make_axis (ConvolveShrinkAxis *axis, int levels, double sigma)
@@ -192,8 +192,8 @@ convolve_shrink_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveErro
         + convolve_code_offset (plan, mask, k) + 0.5);
   if (!choose_levels (shrink, mask->taps[2], mask->taps[3], convolve_budget (plan)))
     return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0,
-        "a Gaussian on a shrunk picture, times %g, is not within the promised error; a smaller factor is, and so is a mask "
-        "of up to %dx%d weights",
+        "a Gaussian on a shrunk picture, times %g, is not within the promised error; a smaller factor is, and so is a "
+        "mask of up to %dx%d weights",
         blurred, CONVOLVE_MAX_SIDE, CONVOLVE_MAX_SIDE);
   plan->arithmetic.kind = CONVOLVE_ARITHMETIC_SHRINK;
   plan->exact = plan->integers = false;

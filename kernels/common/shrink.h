@@ -3,9 +3,9 @@
  * Gaussians of any size, for C and for CUDA: the picture is halved several times, convolved, and enlarged again.
  * README.md, "Wide Gaussians", has the arithmetic in words, and common/shrink.c chooses what depends on the mask.
  *
- * Words: the pictures of an axis are level 0, which is the source less the middle, to level `levels`, the shrunk one. Pixel
- * m of level l has its centre at pixel 2^l m of the source, in each direction. Pixels are defined for every m, as those of
- * the source are by the boundary; a level stores a range of them, from which all others follow.
+ * Words: the pictures of an axis are level 0, which is the source less the middle, to level `levels`, the shrunk one.
+ * Pixel m of level l has its centre at pixel 2^l m of the source, in each direction. Pixels are defined for every m, as
+ * those of the source are by the boundary; a level stores a range of them, from which all others follow.
  */
 #ifndef CONVOLVE_COMMON_SHRINK_H
 #define CONVOLVE_COMMON_SHRINK_H
@@ -39,8 +39,8 @@ typedef struct ConvolveShrink
 } ConvolveShrink;
 
 /*
- * The pixels of a level that are stored: first .. first + count - 1. Those beyond an end are like the last one there, or
- * repeat all of them.
+ * The pixels of a level that are stored: first .. first + count - 1. Those beyond an end are like the last one there,
+ * or repeat all of them.
  */
 typedef struct
 {
@@ -52,8 +52,9 @@ typedef struct
 ConvolveStatus convolve_shrink_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveError *error);
 
 /*
- * The largest difference of one axis from the Gaussian, as the sum of magnitudes of what all weights differ by, in exact
- * arithmetic: a bound for a sigma in pixels of the shrunk picture. tests/kernels/check_shrink.c compares it with the sum.
+ * The largest difference of one axis from the Gaussian, as the sum of magnitudes of what all weights differ by, in
+ * exact arithmetic: a bound for a sigma in pixels of the shrunk picture. tests/kernels/check_shrink.c compares it with
+ * the sum.
  */
 double convolve_shrink_missed (int levels, double sigma);
 
@@ -92,8 +93,8 @@ convolve_shrink_place (ConvolveShrinkRange range, int m)
 }
 
 /*
- * The columns that a pass along rows reads: those of the source, with the boundary around, of which `range` is in memory; or
- * those of a level.
+ * The columns that a pass along rows reads: those of the source, with the boundary around, of which `range` is in
+ * memory; or those of a level.
  */
 typedef struct
 {

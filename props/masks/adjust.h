@@ -14,8 +14,8 @@ gboolean convolve_adjust_find_anchor (const gchar *property, gint anchor, gint s
 
 /*
  * Makes the mask in which the weight at anchor-x, anchor-y lies in the middle: zeros are added on the shorter sides.
- * values are height rows of width. divisor is 1 and offset 0. FALSE with error (CONVOLVE_PROPS_ERROR_NUMBER), which names
- * the anchor, and *mask is untouched.
+ * values are height rows of width. divisor is 1 and offset 0. FALSE with error (CONVOLVE_PROPS_ERROR_NUMBER), which
+ * names the anchor, and *mask is untouched.
  */
 gboolean convolve_adjust_place (const ConvolveSettings *settings, const gdouble *values, guint width, guint height,
     ConvolveMask *mask, GError **error);
@@ -27,8 +27,9 @@ void convolve_adjust_flip (ConvolveMask *mask);
 gint convolve_adjust_count (const ConvolveMask *mask);
 
 /*
- * Makes of a plain mask or a Gaussian the one whose result is (1 - mix) times the input and mix, 0..1, times the result of the mask before. Integer
- * weights with a divisor that is a short fraction stay integers where mix is a short fraction, as 0.25 and 0.3 are.
+ * Makes of a plain mask or a Gaussian the one whose result is (1 - mix) times the input and mix, 0..1, times the result
+ * of the mask before. Integer weights with a divisor that is a short fraction stay integers where mix is a short
+ * fraction, as 0.25 and 0.3 are.
  */
 void convolve_adjust_mix (ConvolveMask *mask, gdouble mix);
 

@@ -39,7 +39,10 @@ struct _ConvolvePreset
 
   gboolean (*make) (const ConvolvePresetRequest *request, ConvolveMask *mask); /* FALSE where there is no memory */
   gint8 taps[9];                                                               /* of a fixed 3x3 mask */
-  /* Where sigma gives a width beyond CONVOLVE_MAX_SIDE: sets the shares of CONVOLVE_GAUSSIAN. NULL: the preset is refused. */
+  /*
+   * Where sigma gives a width beyond CONVOLVE_MAX_SIDE: sets the shares of CONVOLVE_GAUSSIAN. NULL: the preset is
+   * refused.
+   */
   void (*make_wide) (const ConvolvePresetRequest *request, ConvolveMask *mask);
   ConvolveCombination combination; /* of the sets of taps that make () makes; a plain mask has one */
 };
@@ -66,8 +69,8 @@ gboolean convolve_preset_parse (const gchar *text, const ConvolvePreset **preset
 gchar *convolve_preset_list (void);
 
 /*
- * The preset's taps for a plane, with divisors of 1 and the preset's own offset. Reads mask_width, mask_height and sigma of
- * settings, which are in their ranges. FALSE with error where these do not fit the preset.
+ * The preset's taps for a plane, with divisors of 1 and the preset's own offset. Reads mask_width, mask_height and
+ * sigma of settings, which are in their ranges. FALSE with error where these do not fit the preset.
  */
 gboolean convolve_preset_make (const ConvolvePreset *preset, gdouble argument, const ConvolveSettings *settings,
     guint x_step, guint y_step, ConvolveMask *mask, GError **error);

@@ -200,8 +200,8 @@ sample_at (const Case *test, int x, int y, int k)
 }
 
 /*
- * The weights that one axis gives to the pixels of the picture and, as the last one, to the level outside, for result x:
- * the Gaussian, folded at the edges.
+ * The weights that one axis gives to the pixels of the picture and, as the last one, to the level outside, for result
+ * x: the Gaussian, folded at the edges.
  */
 static double *
 fold (const Case *test, int axis, int x)
@@ -297,8 +297,8 @@ read_words (Words *words, int levels, double sigma)
 }
 
 /*
- * A line of numbers, one for every place first .. first + count - 1, becomes a shorter one: halved, summed, and enlarged
- * for the places x .. x + n - 1.
+ * A line of numbers, one for every place first .. first + count - 1, becomes a shorter one: halved, summed, and
+ * enlarged for the places x .. x + n - 1.
  */
 typedef struct
 {

@@ -15,8 +15,9 @@
 int check_shrink_bound (uint64_t seed, int cases, FILE *file);
 
 /*
- * Random planes: within the promise of the exact sums, and the bytes that the words of kernels/README.md give, in parts, by
- * every instruction set, on several threads. With a device, its bytes instead. Returns the number of failures.
+ * Random planes: within the promise of the exact sums, and the bytes that the words of kernels/README.md give, in
+ * parts, by every instruction set, on several threads. With a device, its bytes instead. Returns the number of
+ * failures.
  */
 int check_shrink_planes (uint64_t seed, int cases, ConvolveDevice *device, FILE *file);
 

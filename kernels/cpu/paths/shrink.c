@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Gaussians of any size on the CPU, in four steps that threads share. The picture is shrunk down its columns first, because
- * loops over a row of elements serve all pixels; little is left for the other passes:
+ * Gaussians of any size on the CPU, in four steps that threads share. The picture is shrunk down its columns first,
+ * because loops over a row of elements serve all pixels; little is left for the other passes:
  *
  *   1. strips of columns: all levels of the vertical axis, of which the last one is kept
  *   2. rows of that: all levels of the horizontal axis, and the sums along the rows
@@ -322,7 +322,7 @@ larger (size_t a, size_t b)
   return a > b ? a : b;
 }
 
-/* The offsets are the same in each row. The first job of the first step would be too late for nobody. */
+/* The offsets are the same in each row. */
 static void
 fill_offsets (const void *data, int first, int count, void *memory)
 {

@@ -26,8 +26,8 @@ typedef struct
 } ConvolvePoolStep;
 
 /*
- * Runs the jobs of all steps, one step after the other, as convolve_pool_run () runs them. *shared becomes `shared_size` bytes,
- * aligned to 64 bytes, that all threads have together until the call returns.
+ * Runs the jobs of all steps, one step after the other, as convolve_pool_run () runs them. *shared becomes
+ * `shared_size` bytes, aligned to 64 bytes, that all threads have together until the call returns.
  */
 ConvolveStatus convolve_pool_run_steps (ConvolvePool *pool, int threads, const ConvolvePoolStep *steps, int n,
     size_t size, void **shared, size_t shared_size, const void *data, ConvolveError *error);

@@ -8,11 +8,11 @@
 #define ROWS 8 /* of results that a thread makes of four rows of the shrunk picture */
 
 /*
- * The idea: beyond some sigma nothing of a pixel is left but its share in a mean, so that the picture may shrink first. A
- * result costs the same whatever the sigma, and the more the picture shrinks the less is done besides.
+ * The idea: beyond some sigma nothing of a pixel is left but its share in a mean, so that the picture may shrink first.
+ * A result costs the same whatever the sigma, and the more the picture shrinks the less is done besides.
  *
- * Each pass is a launch, and a thread makes one element: a sample of a pixel. Rows in memory have the samples of a pixel side
- * by side. The order of the passes, and of the operations in each, is that of common/shrink.h.
+ * Each pass is a launch, and a thread makes one element: a sample of a pixel. Rows in memory have the samples of a
+ * pixel side by side. The order of the passes, and of the operations in each, is that of common/shrink.h.
  */
 
 /* What a pass reads, and the elements that it makes. */
