@@ -14,7 +14,7 @@
 
 #include "common/shrink.h"
 #include "convolve_pool.h"
-#include "cpu/loops/level.h"
+#include "cpu/loops/levels.h"
 #include "cpu/paths/job.h"
 #include "cpu/threads/pool.h"
 
@@ -339,10 +339,11 @@ convolve_cpu_shrink_run (const ConvolvePlan *plan, const ConvolvePlane *plane, C
   const ConvolveShrink *shrink = plan->shrink;
   const ConvolveRect *region = &plane->region;
   const ConvolvePixel *pixel = &plan->pixel;
+  const ConvolveCpu *cpu = convolve_cpu_of (plan);
   Task task = { .plan = plan,
     .shrink = shrink,
     .plane = plane,
-    .level = convolve_cpu_of (plan)->level,
+    .level = cpu ? cpu->level : convolve_cpu_level (convolve_cpu_level_count () - 1),
     .samples = pixel->samples,
     .x_cells = convolve_shrink_cells (shrink->x.levels, region->x, region->x + region->width),
     .y_cells = convolve_shrink_cells (shrink->y.levels, region->y, region->y + region->height) };

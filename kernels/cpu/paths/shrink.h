@@ -5,7 +5,7 @@
 
 #include "common/internal.h"
 
-/* Runs a plan of the arithmetic SHRINK. Errors: NO_MEMORY. */
+/* Runs a plan of the arithmetic SHRINK, of the variant cpu or with nothing prepared. Errors: NO_MEMORY. */
 ConvolveStatus convolve_cpu_shrink_run (const ConvolvePlan *plan, const ConvolvePlane *plane, ConvolveError *error);
 
 #endif

@@ -27,6 +27,7 @@
 #include "common/batch.h"
 #include "common/form.h"
 #include "cpu/cpu.h"
+#include "cpu/paths/shrink.h"
 #include "element/cuda/failing.h"
 #include "layer/cpu/cpu.h"
 #include "support/no_memory.h"
@@ -523,7 +524,7 @@ compute (const Frame *frame, const Step *step)
   unsigned char *host = rows->host;
 
   if (step->kind == RUN) {
-    convolve_cpu_reference_run (step->plan, &step->plane, NULL);
+    (step->plan->shrink ? convolve_cpu_shrink_run : convolve_cpu_reference_run) (step->plan, &step->plane, NULL);
     falsify (step->plan, &step->plane);
     return;
   }
