@@ -298,10 +298,9 @@ def check_presets(program):
                 for sigma in [-1, 0, 0.5, 2, 7.3] if preset.radius_in_sigmas else [-1]:
                     cases.append((name + argument, width, height, sigma, 0, 0))
     cases += [('motion:-77.5', 255, 101, -1, 0, 0), ('emboss:-200', 0, 0, -1, 0, 0.25), ('box', 9, 0, -1, 7, 0),
-              ('gaussian', 0, 0, 42.6, 0, 0),
               ('emboss', 0, 0, -1, 0, 0.75), ('laplacian:5', 0, 0, -1, 0, 0), ('unsharp:101', 0, 0, -1, 0, 0),
               ('sobel', 5, 0, -1, 0, 0),
-              ('gaussian', 4, 0, -1, 0, 0), ('box:3', 0, 0, -1, 0, 0), ('log', 0, 0, 32, 0, 0), ('gaussian', 0, 0, 256, 0, 0)]
+              ('gaussian', 4, 0, -1, 0, 0), ('box:3', 0, 0, -1, 0, 0), ('log', 0, 0, 32, 0, 0), ('gaussian', 0, 0, 1001, 0, 0)]
     lines = subprocess.run([program], input='\n'.join(' '.join(map(str, case)) for case in cases), stdout=subprocess.PIPE, check=True,
                            text=True).stdout.splitlines()
     check(len(lines) == len(cases), 'print_masks did not answer to every line')

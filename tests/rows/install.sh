@@ -90,7 +90,9 @@ install_library () {
   (cd "$prefix" && find . -type f -o -type l | sort) >out/install/files
   diff - out/install/files <<'END' || return 1
 ./include/cudaconvolve/convolve.h
+./include/cudaconvolve/convolve_cells.h
 ./include/cudaconvolve/convolve_device.h
+./include/cudaconvolve/convolve_form.h
 ./include/cudaconvolve/convolve_layer.h
 ./include/cudaconvolve/convolve_pool.h
 ./include/cudaconvolve/convolve_region.h

@@ -97,11 +97,15 @@ lay_out_strip (const Task *task, void *memory, Strip *strip)
   ConvolveCpuArena arena = { memory, 0 };
   const int levels = task->shrink->y.levels;
   const size_t length = padded ((size_t) task->strip * task->samples);
+  int rows[2] = { 0, 0 }; /* of the largest odd and even levels */
 
   for (int i = 0; i < RING; i++)
     strip->ring[i] = convolve_cpu_take (&arena, length, sizeof (uint16_t));
-  for (int l = 1; l <= 2; l++)
-    strip->levels[l % 2] = convolve_cpu_take (&arena, l < levels ? task->y[l].count * length : 0, sizeof (float));
+  /* The levels of a picture of few rows may get more rows. */
+  for (int l = 1; l < levels; l++)
+    rows[l % 2] = rows[l % 2] > task->y[l].count ? rows[l % 2] : task->y[l].count;
+  for (int i = 0; i < 2; i++)
+    strip->levels[i] = convolve_cpu_take (&arena, rows[i] * length, sizeof (float));
   strip->row = convolve_cpu_take (&arena, length, sizeof (float));
   return arena.used;
 }

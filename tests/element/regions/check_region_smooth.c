@@ -170,7 +170,7 @@ GST_START_TEST (weights_of_several_frames)
   GstBuffer *out[2][12];
 
   for (guint k = 0; k < 2; k++) {
-    g_autofree gchar *line = g_strdup_printf (EFFECT "region-hold=0 region-smooth=100000000 frames-in-flight=%u",
+    g_autofree gchar *line = g_strdup_printf (EFFECT "region-hold=0 region-smooth=100000000 frames-in-flight=%d",
         k == 0 ? 1 : CONVOLVE_MAX_FRAMES);
     GstHarness *harness = harness_new_for (line, &info);
 
