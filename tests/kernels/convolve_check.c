@@ -317,8 +317,8 @@ run_named (const Options *options)
   RUN ("plans", "products", check_products (seed, 400, stdout));
   RUN ("plans", "border-products", check_border_products (seed, 400, stdout));
   RUN ("plans", "packed-wide", check_packed_wide (seed, 400, stdout));
-  RUN ("plans", "shrink-bound", check_shrink_bound (seed, check_cases (60, 600), stdout));
-  RUN ("cpu", "shrink", check_shrink_planes (seed, check_cases (16, 300), NULL, stdout));
+  RUN ("plans", "shrink-bound", check_shrink_bound (seed, check_cases (60, 200), stdout));
+  RUN ("cpu", "shrink", check_shrink_planes (seed, check_cases (16, 80), NULL, stdout));
   RUN ("sets", "sets-accepted", check_sets_accepted (stdout));
   RUN ("sets", "sets-memory", check_sets_memory (stdout));
   RUN ("sets", "sets-roots", check_sets_roots (seed, 200, stdout));
