@@ -26,7 +26,7 @@ streams_make_bin (const char *description)
   return gst_parse_bin_from_description_full (description, TRUE, NULL, GST_PARSE_FLAG_FATAL_ERRORS, NULL);
 }
 
-/* What is left out still has to go somewhere, or the demuxer would stop. */
+/* A stream that is left out goes to a fakesink, because a demuxer stops where one of its pads is not linked. */
 void
 stream_leave_out (Stream *stream, const char *why)
 {

@@ -150,7 +150,7 @@ made_clear (Made *made)
   g_free (made->why);
 }
 
-/* What the element knows while it runs. */
+/* Notes the variants, iterations and promise of the running element, which has none of them once it has stopped. */
 static void
 note_element (Made *made, GstElement *pipeline)
 {

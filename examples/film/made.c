@@ -24,7 +24,7 @@ add_list (GChecksum *sum, char **list)
   add_text (sum, NULL);
 }
 
-/* What decides on the picture and the file; to be freed. Other options change what is said alone. */
+/* A checksum of the options that decide on the picture and the file, to be freed. Other options change messages alone. */
 static char *
 key_of (const Options *options)
 {

@@ -280,7 +280,7 @@ read_entry (Origin *origin, FILE *file, const Element *entry)
   g_array_append_val (origin->tracks, track);
 }
 
-/* What stands before the pictures. Tracks that come behind them are not looked for. */
+/* Reads the elements of a Matroska file up to its first cluster of frames. Tracks behind that are not looked for. */
 static void
 read_elements (Origin *origin, FILE *file, guint64 begin, guint64 end)
 {

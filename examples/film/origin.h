@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a file says of itself that GStreamer's demuxers do not tell or its muxers do not write: when the film was made, the
- * names and flags of its tracks, and the tags of QuickTime. MP4, QuickTime, Matroska and WebM are read.
+ * The metadata of a file that GStreamer's demuxers do not tell or its muxers do not write: the date of recording, names and
+ * flags of tracks, and the tags of QuickTime. MP4, QuickTime, Matroska and WebM are read.
  */
 #ifndef EXAMPLES_ORIGIN_H
 #define EXAMPLES_ORIGIN_H
@@ -37,14 +37,14 @@ typedef struct
 
 #define ORIGIN_UNKNOWN G_MININT64
 
-/* What the file says; never NULL. */
+/* Reads the metadata of a file: never NULL. Metadata that the file has not is ORIGIN_UNKNOWN, NULL or an empty array. */
 Origin *origin_read (const char *file);
 void origin_free (Origin *origin);
 
 /* Takes out what may show what boxes hide: places, pictures, and what is not known. TRUE where there was such a thing. */
 gboolean origin_hide (Origin *origin);
 
-/* What is known of the track of this id; the name belongs to origin. */
+/* The track with this id, or one with TRACK_UNKNOWN. Its name belongs to origin. */
 Track origin_track (const Origin *origin, guint64 id);
 
 /* The kind of a track by the four letters of its handler in an MP4 file, and by its type in Matroska. */

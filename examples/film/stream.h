@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files that streams.c puts together share: one stream of a film, and all of them. */
+/* The streams of a film, one and all, for streams.c and the files that do its parts. */
 #ifndef EXAMPLES_STREAM_H
 #define EXAMPLES_STREAM_H
 
