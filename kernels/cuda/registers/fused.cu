@@ -6,8 +6,8 @@
 
 CONVOLVE_DEVICE_FUNCTIONS (fused);
 
-/* [8 or 16 bits][3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples] */
-static constexpr ConvolveShape shapes[2][4][CONVOLVE_MAX_SAMPLES] = {
+/* [8 bits, 16 bits, 16 bits of PRODUCTS][3x3, 5x5, 7x7, 9x9][1, 2, 3, 4 samples] */
+static constexpr ConvolveShape shapes[3][4][CONVOLVE_MAX_SAMPLES] = {
   {
       { { 2, 4 }, { 1, 8 }, { 2, 4 }, { 1, 4 } },
       { { 2, 4 }, { 1, 8 }, { 1, 6 }, { 1, 4 } },
@@ -19,19 +19,6 @@ static constexpr ConvolveShape shapes[2][4][CONVOLVE_MAX_SAMPLES] = {
       { { 1, 8 }, { 1, 4 }, {}, { 1, 4 } },
       { { 1, 8 }, { 1, 4 }, {}, { 1, 4 } },
       { { 1, 8 }, { 1, 4 }, {}, { 1, 4 } },
-  },
-};
-
-/*
- * The same for PRODUCTS, and for these in small planes of 16-bit samples, with one or two of them to a pixel. {} is where
- * the tiles are small in any case.
- */
-static constexpr ConvolveShape product_shapes[2][4][CONVOLVE_MAX_SAMPLES] = {
-  {
-      { { 2, 4 }, { 1, 8 }, { 2, 4 }, { 1, 4 } },
-      { { 2, 4 }, { 1, 8 }, { 1, 6 }, { 1, 4 } },
-      { { 1, 8 }, { 1, 8 }, { 1, 8 }, { 1, 4 } },
-      { { 1, 8 }, { 1, 8 }, { 1, 8 }, { 1, 4 } },
   },
   {
       { { 1, 8 }, { 1, 4 }, {}, { 1, 4 } },
@@ -40,6 +27,8 @@ static constexpr ConvolveShape product_shapes[2][4][CONVOLVE_MAX_SAMPLES] = {
       { { 1, 8 }, { 1, 8 }, {}, { 1, 2 } },
   },
 };
+
+/* 16 bits of PRODUCTS in small planes, with one or two samples to a pixel. {} is where the tiles are small in any case. */
 static constexpr ConvolveShape small_shapes[4][2] = {
   { { 1, 4 }, {} },
   { { 1, 4 }, {} },
@@ -141,7 +130,7 @@ template <typename T, int K, int S, bool SMALL>
 struct FusedProductKernel
 {
   static constexpr ConvolveShape shape =
-      SMALL ? small_shapes[K / 2 - 1][S - 1] : product_shapes[std::is_same<T, uint16_t>::value][K / 2 - 1][S - 1];
+      SMALL ? small_shapes[K / 2 - 1][S - 1] : shapes[std::is_same<T, uint16_t>::value ? 2 : 0][K / 2 - 1][S - 1];
   static constexpr bool alone = true;
   typedef FusedProduct<K> Taps;
 
