@@ -3,7 +3,8 @@
 
 #include "frame/cells.h"
 
-#define ALIGNMENT 256 /* of the rows of inner frames, in bytes */
+#define ALIGNMENT \
+  256 /* of strides of inner frames, in bytes; also the room behind a frame for what the device has seen */
 
 typedef struct
 {
@@ -11,7 +12,7 @@ typedef struct
   GstCudaConvolveInnerParts parts;
   gsize strides[GST_VIDEO_MAX_PLANES], offsets[GST_VIDEO_MAX_PLANES]; /* of an inner frame */
   gsize bytes;                                                        /* that the frame takes */
-  guint8 *memory; /* on the CPU: of the input and the output, for one frame at a time */
+  guint8 *memory; /* on the CPU: an inner input, and where that is not changed in place, an inner output */
 } Inner;
 
 /* --- frames --- */
@@ -53,22 +54,22 @@ typedef struct
   GstCudaConvolveFrame inner_in, inner_out;
 } Places;
 
-/* Takes the frames through the form, and through the inside with run. */
+/* Unpacks, takes the inner frames through the inside, and packs. `alone` is for a device. */
 static ConvolveStatus
 take_through (Inner *inner, Places *places, gboolean alone, ConvolveError *error)
 {
   GstCudaConvolveWork *inside = inner->parts.inside;
   GstCudaConvolveFrame *result = inner->parts.in_place ? &places->inner_in : &places->inner_out;
-  ConvolvePicture from = picture_of (&inside->in, &places->inner_in.video),
-                  to = picture_of (&inside->in, &result->video);
-  ConvolveStatus status = convolve_form_unpack (inner->parts.form, &places->in, &from, error);
+  ConvolvePicture unpacked = picture_of (&inside->in, &places->inner_in.video);
+  ConvolvePicture changed = picture_of (&inside->in, &result->video);
+  ConvolveStatus status = convolve_form_unpack (inner->parts.form, &places->in, &unpacked, error);
 
   if (status == CONVOLVE_OK && inner->work.device)
     status = inside->kind->run_on_device (inside, alone, &places->inner_in, result, error);
   else if (status == CONVOLVE_OK)
     status = inside->kind->run_on_host (inside, &places->inner_in, result, error);
   if (status == CONVOLVE_OK)
-    status = convolve_form_pack (inner->parts.form, &places->in, &to, &places->out, error);
+    status = convolve_form_pack (inner->parts.form, &places->in, &changed, &places->out, error);
   return status;
 }
 
@@ -140,8 +141,9 @@ placed_frame (const GstCudaConvolveLayout *layout, const GstCudaConvolveFrame *f
 }
 
 /*
- * The host does not know whether the frame is opaque. So the work for that is done, then the device looks, and what it has
- * seen lets it do the rest or not.
+ * The host does not know whether the frame is opaque. So the device writes the output of an opaque frame, and then looks at the
+ * frame's alpha. The launches between both calls of convolve_device_only_if() overwrite that output, and end early where the
+ * frame is opaque. Neither part is alone in the frame.
  */
 static ConvolveStatus
 take_either_way (Inner *inner, Places *places, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, unsigned *seen,
