@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What parts of a frame cost, by effect, number and size of boxes.
+ * What parts of a frame cost, by effect, number and size of boxes. With --whole: what whole frames cost, by sigma, and with
+ * light and alpha beside formats of 16 bits.
  *
- *  bench_regions [--cuda] [--threads N] [--rounds N] [--csv FILE]
+ *  bench_regions [--whole] [--cuda] [--threads N] [--rounds N] [--csv FILE]
  *
  * One 1080p frame of random content goes through the element again and again. All cases take turns, round by round.
  *
@@ -33,40 +34,75 @@ typedef struct
     ON_A_COPY, /* somebody else holds the frame */
     MOVING     /* boxes are those of the metadata, and other ones in each frame */
   } way;
+  const gchar *format; /* or NULL for NV12 and RGBA */
+  gboolean opaque;     /* alpha is 255 in the whole frame, and otherwise as random as all samples */
 } Case;
 
 #define FACES "apply-to=regions mask=gaussian region-strength=0.2"
 #define SOFT FACES " region-shape=ellipse region-feather=20"
 
 static const Case cases[] = {
-  { "whole frame, sigma 22.6", "mask=gaussian sigma=22.627417", 0, 0, IN_PLACE },
-  { "whole frame, 5x5", "mask=gaussian", 0, 0, IN_PLACE },
-  { "strength 0.2", FACES, 0, 0, IN_PLACE },
-  { "strength 0.2", FACES, 1, 100, IN_PLACE },
-  { "strength 0.2", FACES, 10, 100, IN_PLACE },
-  { "strength 0.05", "apply-to=regions mask=gaussian region-strength=0.05", 10, 100, IN_PLACE },
-  { "gaussian as it is", "apply-to=regions region-effect=mask mask=gaussian", 10, 100, IN_PLACE },
-  { "strength 0.2, on a copy", FACES, 10, 100, ON_A_COPY },
-  { "strength 0.2, ellipses", FACES " region-shape=ellipse", 10, 100, IN_PLACE },
-  { "strength 0.2, soft boxes", FACES " region-feather=20", 10, 100, IN_PLACE },
-  { "strength 0.2, soft ellipses", SOFT, 10, 100, IN_PLACE },
-  { "strength 0.2", FACES, 40, 100, IN_PLACE },
-  { "strength 0.2", FACES, 100, 30, IN_PLACE },
-  { "strength 0.2", FACES, 1000, 20, IN_PLACE },
-  { "strength 0.2", FACES, 1, 300, IN_PLACE },
-  { "strength 0.2", FACES, 1, 600, IN_PLACE },
-  { "pixelate", "apply-to=regions region-effect=pixelate region-blocks=6", 10, 100, IN_PLACE },
-  { "pixelate", "apply-to=regions region-effect=pixelate region-blocks=6", 1, 600, IN_PLACE },
-  { "fill", "apply-to=regions region-effect=fill", 10, 100, IN_PLACE },
-  { "fill, on a copy", "apply-to=regions region-effect=fill", 10, 100, ON_A_COPY },
-  { "strength 0.2, moving", FACES, 10, 100, MOVING },
-  { "strength 0.2, moving", FACES, 100, 30, MOVING },
-  { "strength 0.2, moving", FACES, 1000, 20, MOVING },
-  { "fill, moving", "apply-to=regions region-effect=fill", 10, 100, MOVING },
-  { "gaussian as it is, outside", "apply-to=outside-regions region-effect=mask mask=gaussian", 10, 100, IN_PLACE },
+  { "whole frame, sigma 22.6", "mask=gaussian sigma=22.627417", 0, 0, IN_PLACE, NULL, FALSE },
+  { "whole frame, 5x5", "mask=gaussian", 0, 0, IN_PLACE, NULL, FALSE },
+  { "strength 0.2", FACES, 0, 0, IN_PLACE, NULL, FALSE },
+  { "strength 0.2", FACES, 1, 100, IN_PLACE, NULL, FALSE },
+  { "strength 0.2", FACES, 10, 100, IN_PLACE, NULL, FALSE },
+  { "strength 0.05", "apply-to=regions mask=gaussian region-strength=0.05", 10, 100, IN_PLACE, NULL, FALSE },
+  { "gaussian as it is", "apply-to=regions region-effect=mask mask=gaussian", 10, 100, IN_PLACE, NULL, FALSE },
+  { "strength 0.2, on a copy", FACES, 10, 100, ON_A_COPY, NULL, FALSE },
+  { "strength 0.2, ellipses", FACES " region-shape=ellipse", 10, 100, IN_PLACE, NULL, FALSE },
+  { "strength 0.2, soft boxes", FACES " region-feather=20", 10, 100, IN_PLACE, NULL, FALSE },
+  { "strength 0.2, soft ellipses", SOFT, 10, 100, IN_PLACE, NULL, FALSE },
+  { "strength 0.2", FACES, 40, 100, IN_PLACE, NULL, FALSE },
+  { "strength 0.2", FACES, 100, 30, IN_PLACE, NULL, FALSE },
+  { "strength 0.2", FACES, 1000, 20, IN_PLACE, NULL, FALSE },
+  { "strength 0.2", FACES, 1, 300, IN_PLACE, NULL, FALSE },
+  { "strength 0.2", FACES, 1, 600, IN_PLACE, NULL, FALSE },
+  { "pixelate", "apply-to=regions region-effect=pixelate region-blocks=6", 10, 100, IN_PLACE, NULL, FALSE },
+  { "pixelate", "apply-to=regions region-effect=pixelate region-blocks=6", 1, 600, IN_PLACE, NULL, FALSE },
+  { "fill", "apply-to=regions region-effect=fill", 10, 100, IN_PLACE, NULL, FALSE },
+  { "fill, on a copy", "apply-to=regions region-effect=fill", 10, 100, ON_A_COPY, NULL, FALSE },
+  { "strength 0.2, moving", FACES, 10, 100, MOVING, NULL, FALSE },
+  { "strength 0.2, moving", FACES, 100, 30, MOVING, NULL, FALSE },
+  { "strength 0.2, moving", FACES, 1000, 20, MOVING, NULL, FALSE },
+  { "fill, moving", "apply-to=regions region-effect=fill", 10, 100, MOVING, NULL, FALSE },
+  { "gaussian as it is, outside", "apply-to=outside-regions region-effect=mask mask=gaussian", 10, 100, IN_PLACE, NULL,
+      FALSE },
 };
 
-static const gchar *const formats[] = { "NV12", "RGBA" };
+#define WHOLE(properties, format) \
+  { \
+    properties, properties, 0, 0, IN_PLACE, format, FALSE \
+  }
+#define OPAQUE(properties, format) \
+  { \
+    properties " of opaque frames", properties, 0, 0, IN_PLACE, format, TRUE \
+  }
+#define FORMS(mask, eight, sixteen) \
+  WHOLE (mask " light=coded", eight), WHOLE (mask " light=coded", sixteen), WHOLE (mask " light=linear", eight), \
+      WHOLE (mask " alpha=convolve", "RGBA"), WHOLE (mask " alpha=copy", "RGBA"), WHOLE (mask " alpha=weigh", "RGBA"), \
+      OPAQUE (mask " alpha=weigh", "RGBA"), WHOLE (mask " light=linear", "RGBA"), \
+      WHOLE (mask " alpha=convolve", "RGB10A2_LE"), WHOLE (mask " alpha=weigh", "RGB10A2_LE")
+#define SIGMA(sigma) WHOLE ("mask=gaussian sigma=" sigma, NULL)
+
+/* Light has 16 bits inside, so its rows stand beside a format of 16 bits with as many samples. */
+static const Case whole_cases[] = {
+  FORMS ("mask=\"1 2 3; 4 5 6; 7 8 10\"", "GBR", "Y444_16LE"),
+  FORMS ("mask=gaussian", "GBR", "Y444_16LE"),
+  FORMS ("mask=gaussian sigma=8", "GBR", "Y444_16LE"),
+  FORMS ("mask=box mask-width=15", "GBR", "Y444_16LE"),
+  SIGMA ("8"),
+  SIGMA ("20"),
+  SIGMA ("30"),
+  SIGMA ("42"),
+  SIGMA ("43"),
+  SIGMA ("60"),
+  SIGMA ("100"),
+  SIGMA ("300"),
+  SIGMA ("1000"),
+};
+
+static const gchar *const formats[] = { "NV12", "RGBA", "GBR", "Y444_16LE", "RGB10A2_LE" };
 
 /* The place of box i: boxes lie in rows, spread over the frame. */
 static void
@@ -161,8 +197,9 @@ cuda_caps (const GstVideoInfo *info)
   return caps;
 }
 
+/* opaque is for formats whose fourth byte of a pixel is alpha. */
 static GstBuffer *
-make_frame (const GstVideoInfo *info)
+make_frame (const GstVideoInfo *info, gboolean opaque)
 {
   GstBuffer *frame = gst_buffer_new_allocate (NULL, info->size, NULL);
   GstHarness *upload;
@@ -170,7 +207,7 @@ make_frame (const GstVideoInfo *info)
 
   gst_buffer_map (frame, &map, GST_MAP_WRITE);
   for (gsize i = 0; i < map.size; i++)
-    map.data[i] = g_random_int ();
+    map.data[i] = opaque && i % 4 == 3 ? 255 : g_random_int ();
   gst_buffer_unmap (frame, &map);
   if (!cuda)
     return frame;
@@ -190,7 +227,7 @@ begin (const gchar *line, const gchar *format, const Case *row)
   gst_video_info_set_format (&info, gst_video_format_from_string (format), WIDTH, HEIGHT);
   info.fps_n = 25;
   info.fps_d = 1;
-  trial.frame = make_frame (&info);
+  trial.frame = make_frame (&info, row && row->opaque);
   gst_harness_set_src_caps (trial.harness, cuda ? cuda_caps (&info) : gst_video_info_to_caps (&info));
   run (&trial, 2);
   return trial;
@@ -237,12 +274,47 @@ report (const gchar *format, const Case *row, gdouble time, gdouble host, FILE *
     fprintf (csv, "1080p,%s,\"%s\",%u,%u,%.1f,%s\n", format, row->what, row->boxes, row->side, time, part);
 }
 
+/* Measures all rows of one format, in turns. */
+static void
+bench_format (const gchar *format, const Case *rows, guint n, gint rounds, FILE *csv)
+{
+  g_autofree Trial *trials = g_new0 (Trial, n);
+  Trial empty = begin ("identity", format, NULL);
+  gboolean both = g_str_equal (format, "NV12") || g_str_equal (format, "RGBA");
+
+  for (guint i = 0; i < n; i++) {
+    g_autofree gchar *boxes = rows[i].boxes ? place_boxes (&rows[i]) : g_strdup ("");
+    g_autofree gchar *way = cuda ? g_strdup ("") : g_strdup_printf ("n-threads=%d kernel-variant=cpu", threads);
+    g_autofree gchar *line = g_strdup_printf ("cudaconvolve %s %s regions=\"%s\"", way, rows[i].properties, boxes);
+
+    if (rows[i].format ? g_str_equal (rows[i].format, format) : both)
+      trials[i] = begin (line, format, &rows[i]);
+  }
+  for (gint round = 0; round < rounds; round++) {
+    measure (&empty);
+    for (guint i = 0; i < n; i++)
+      if (trials[i].harness)
+        measure (&trials[i]);
+  }
+  for (guint i = 0; i < n; i++) {
+    if (!trials[i].harness)
+      continue;
+    report (format, &rows[i], trials[i].least - (cuda ? 0 : empty.least), trials[i].host, csv);
+    gst_buffer_unref (trials[i].frame);
+    gst_harness_teardown (trials[i].harness);
+  }
+  gst_buffer_unref (empty.frame);
+  gst_harness_teardown (empty.harness);
+}
+
 int
 main (int argc, char **argv)
 {
   gint rounds = 15;
+  gboolean whole = FALSE;
   g_autofree gchar *file = NULL;
-  const GOptionEntry options[] = { { "cuda", 0, 0, G_OPTION_ARG_NONE, &cuda, "frames in CUDA memory", NULL },
+  const GOptionEntry options[] = { { "whole", 0, 0, G_OPTION_ARG_NONE, &whole, "whole frames", NULL },
+    { "cuda", 0, 0, G_OPTION_ARG_NONE, &cuda, "frames in CUDA memory", NULL },
     { "threads", 0, 0, G_OPTION_ARG_INT, &threads, "threads on the CPU", "N" },
     { "rounds", 0, 0, G_OPTION_ARG_INT, &rounds, "rounds", "N" },
     { "csv", 0, 0, G_OPTION_ARG_FILENAME, &file, "where the figures go", "FILE" }, { 0 } };
@@ -251,7 +323,7 @@ main (int argc, char **argv)
 
   g_option_context_add_main_entries (context, options, NULL);
   if (!g_option_context_parse (context, &argc, &argv, NULL))
-    g_error ("bench_regions [--cuda] [--threads N] [--rounds N] [--csv FILE]");
+    g_error ("bench_regions [--whole] [--cuda] [--threads N] [--rounds N] [--csv FILE]");
   gst_init (&argc, &argv);
   csv = file ? fopen (file, "w") : NULL;
   if (csv)
@@ -259,31 +331,9 @@ main (int argc, char **argv)
   printf (cuda ? "1080p, CUDA memory; the least of %d rounds, microseconds from frame to frame\n"
                : "1080p; the least of %d rounds, microseconds a frame, of the processor with one thread\n",
       rounds);
-  for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
-    Trial trials[G_N_ELEMENTS (cases)], empty = begin ("identity", formats[f], NULL);
-    gdouble subtracted;
-
-    for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-      g_autofree gchar *boxes = place_boxes (&cases[i]);
-      g_autofree gchar *way = cuda ? g_strdup ("") : g_strdup_printf ("n-threads=%d kernel-variant=cpu", threads);
-      g_autofree gchar *line = g_strdup_printf ("cudaconvolve %s %s regions=\"%s\"", way, cases[i].properties, boxes);
-
-      trials[i] = begin (line, formats[f], &cases[i]);
-    }
-    for (gint round = 0; round < rounds; round++) {
-      measure (&empty);
-      for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
-        measure (&trials[i]);
-    }
-    subtracted = cuda ? 0 : empty.least;
-    for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-      report (formats[f], &cases[i], trials[i].least - subtracted, trials[i].host, csv);
-      gst_buffer_unref (trials[i].frame);
-      gst_harness_teardown (trials[i].harness);
-    }
-    gst_buffer_unref (empty.frame);
-    gst_harness_teardown (empty.harness);
-  }
+  for (guint f = 0; f < G_N_ELEMENTS (formats); f++)
+    bench_format (formats[f], whole ? whole_cases : cases, whole ? G_N_ELEMENTS (whole_cases) : G_N_ELEMENTS (cases),
+        rounds, csv);
   if (csv)
     fclose (csv);
   return 0;
