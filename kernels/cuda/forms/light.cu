@@ -2,6 +2,7 @@
 /* The passes of the form of light on a device: a thread for each pixel. */
 #include "cuda/forms/light.h"
 
+#include "cuda/device/idle.cuh"
 #include "cuda/device/image.cuh"
 #include "cuda/device/launch.cuh"
 
@@ -18,13 +19,6 @@ sample_of (const ConvolveLightTables &tables, const ConvolvePicture &picture, in
   return (uint8_t *) plane.data + y * plane.stride + convolve_light_offset (&tables, k, x, size);
 }
 
-/* Whether the work is to be done: see convolve_device_only_if (). */
-static __device__ __forceinline__ bool
-is_wanted (const unsigned *seen)
-{
-  return !seen || *(const volatile unsigned *) seen != 0;
-}
-
 /* A thread does all samples of its pixels, colours before alpha, which both outer pictures may share. */
 template <bool PACKS>
 static __global__ void __launch_bounds__ (THREADS_ACROSS *THREADS_DOWN)
@@ -33,7 +27,7 @@ static __global__ void __launch_bounds__ (THREADS_ACROSS *THREADS_DOWN)
   const int x = blockIdx.x * THREADS_ACROSS + threadIdx.x, size = tables.pixel.type == CONVOLVE_SAMPLE_U8 ? 1 : 2;
 
   convolve_wait ();
-  if (x >= job.inner.width || !is_wanted (job.seen))
+  if (x >= job.inner.width || convolve_is_idle (job.seen))
     return;
   for (int y = blockIdx.y * THREADS_DOWN + threadIdx.y; y < job.inner.height; y += gridDim.y * THREADS_DOWN) {
     unsigned before = CONVOLVE_LIGHT_MOST, now = CONVOLVE_LIGHT_MOST;
