@@ -192,8 +192,8 @@ ConvolveStatus convolve_draw (const ConvolvePixel *pixel, const ConvolveDrawing 
  *   r(x, y) = (sum over i of row[i] * c(x + i - width/2, y) + 2^14) / 2^15
  *   b(x, y) = (sum over j of column[j] * r(x, y + j - height/2) + 2^14) / 2^15
  *
- * each rounded down. Where d is above 8, b is then rounded half up to a multiple of 256, and 65536 becomes 65535: the
- * low bits of b would let attackers undo the blur (tests/results/undo.md). Samples s outside the picture are those of
+ * each rounded down. Where d is above 8, and `fine` is not set, b is then rounded half up to a multiple of 256, and 65536
+ * becomes 65535: the low bits of b would let attackers undo the blur (tests/results/undo.md). Samples s outside the picture are those of
  * the boundary; so c, r and b are defined there, too. A result is interpolated bilinearly between the centres of b's
  * pixels, divided by 2^(16-d), rounded half up, and clamped to 2^d - 1.
  */
@@ -205,11 +205,13 @@ typedef struct
   int factor;                                                 /* a power of two up to CONVOLVE_MAX_FACTOR */
   int width, height;                                          /* odd, up to CONVOLVE_MAX_BLUR */
   uint16_t row[CONVOLVE_MAX_BLUR], column[CONVOLVE_MAX_BLUR]; /* each adds up to CONVOLVE_BLUR_SUM */
+  bool fine; /* for deep samples that nobody sees before they are rounded to 8 bits */
 } ConvolveBlur;
 
 /*
  * Makes a blur from a mask: row[i] is the sum of the mask's column i, and column[j] that of its row j, both scaled to
- * CONVOLVE_BLUR_SUM and rounded down. The middle weight of each vector gets what the others lose by rounding. The mask
+ * CONVOLVE_BLUR_SUM and rounded down. The middle weight of each vector gets what the others lose by rounding. `fine` is
+ * not set. The mask
  * is one set of weights that are not negative, with a sum above 0. Errors: INVALID (mask, factor).
  */
 ConvolveStatus convolve_blur_init (ConvolveBlur *blur, const ConvolveMask *mask, int factor, ConvolveError *error);

@@ -399,9 +399,9 @@ convolve_blur_round (uint32_t sum)
 
 /* b as it is kept, for samples of so many bits. */
 static CONVOLVE_BOTH uint16_t
-convolve_blur_coarse (uint16_t b, int depth)
+convolve_blur_coarse (uint16_t b, int depth, bool fine)
 {
-  if (depth == 8)
+  if (depth == 8 || fine)
     return b;
   return b >= 0xff80 ? 0xffff : (uint16_t) ((b + 0x80) & 0xff00);
 }

@@ -51,6 +51,7 @@ convolve_blur_init (ConvolveBlur *blur, const ConvolveMask *mask, int factor, Co
   if (!(total > 0 && total < INFINITY))
     return convolve_fail (error, CONVOLVE_INVALID, 0, "a blur by weights with the sum %g", total);
   blur->factor = factor;
+  blur->fine = false;
   blur->width = round_vector (row, mask->width, total, blur->row);
   blur->height = round_vector (column, mask->height, total, blur->column);
   return blur->width > 0 && blur->height > 0

@@ -17,6 +17,7 @@ typedef struct
   int samples;     /* of a pixel, in all planes together */
   unsigned colors; /* bit k: sample k is a colour */
   bool weighs;     /* by sample `alpha`, about the words `about` */
+  bool leaves_unseen;
   int alpha;
   unsigned about[CONVOLVE_MAX_SAMPLES];
 
@@ -122,7 +123,7 @@ convolve_light_unpack (const ConvolveLightTables *tables, int k, const uint8_t *
 
 /*
  * Packs the word of sample k of a pixel. The original is there, and alpha is the inner picture's and the original's. A
- * word that is what the original's becomes keeps the original's bits, and so does a colour that nobody sees.
+ * word that is what the original's becomes keeps the original's bits. So does a colour that nobody sees, unless it is left.
  */
 static CONVOLVE_BOTH void
 convolve_light_pack (const ConvolveLightTables *tables, int k, const uint8_t *original, unsigned word, unsigned alpha,
@@ -130,6 +131,8 @@ convolve_light_pack (const ConvolveLightTables *tables, int k, const uint8_t *or
 {
   bool weighs = convolve_light_weighs (tables, k);
 
+  if (weighs && alpha == 0 && tables->leaves_unseen)
+    return;
   if (weighs && alpha == 0) {
     convolve_light_copy (&tables->pixel, to, original);
     return;

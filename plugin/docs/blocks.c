@@ -174,8 +174,9 @@
 /**
  * GstCudaConvolve:alpha:
  *
- * What alpha does where whole frames are convolved. weigh is for straight alpha: it keeps the colours of invisible
- * pixels out of their neighbours, and leaves opaque frames as copy does. convolve is for premultiplied alpha.
+ * What alpha does where frames or regions are convolved or pixelated. weigh is for straight alpha: it keeps the
+ * colours of invisible pixels out of their neighbours, and leaves opaque frames as copy does. convolve is for
+ * premultiplied alpha.
  *
  * Since: 0.3
  */

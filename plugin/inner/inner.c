@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "inner/inner.h"
 
+#include "convolve_region.h"
 #include "frame/cells.h"
 
 #define ALIGNMENT \
@@ -12,7 +13,9 @@ typedef struct
   GstCudaConvolveInnerParts parts;
   gsize strides[GST_VIDEO_MAX_PLANES], offsets[GST_VIDEO_MAX_PLANES]; /* of an inner frame */
   gsize bytes;                                                        /* that the frame takes */
-  guint8 *memory; /* on the CPU: an inner input, and where that is not changed in place, an inner output */
+  guint8 *memory;       /* on the CPU: an inner input, and where needs_second() says so, another frame as large */
+  ConvolvePool *pool;   /* of the batch, or NULL */
+  ConvolveBatch *batch; /* that copies parts of frames which change in place; made at first use, or NULL */
 } Inner;
 
 /* --- frames --- */
@@ -47,12 +50,87 @@ picture_of (const GstCudaConvolveLayout *layout, const GstVideoFrame *frame)
   return picture;
 }
 
-/* Where the outer frames and the inner ones are. */
+/* Whether a second frame of the inner size is needed: for the inner output, or for outer samples before they are covered. */
+static gboolean
+needs_second (const Inner *inner)
+{
+  return !inner->parts.in_place || inner->parts.covers;
+}
+
+/* The part of a picture, in which each pixel of a plane stands for one luma pixel. */
+static ConvolvePicture
+part_of (const GstCudaConvolveLayout *layout, const ConvolvePicture *picture, ConvolveRect part)
+{
+  ConvolvePicture cut = { .width = part.width, .height = part.height };
+
+  for (guint i = 0; i < layout->n_groups; i++) {
+    const GstCudaConvolveGroup *group = &layout->groups[i];
+    const ConvolveFormPlane *plane = &picture->planes[group->plane];
+
+    cut.planes[group->plane] =
+        (ConvolveFormPlane){ (guint8 *) plane->data + part.y * plane->stride + (gsize) part.x * group->pixel.stride,
+          plane->stride };
+  }
+  return cut;
+}
+
+/* Where the outer frames and the inner ones are, and which part of them goes through the inner form. */
 typedef struct
 {
   ConvolvePicture in, out;
   GstCudaConvolveFrame inner_in, inner_out;
+  ConvolveRect part; /* of frames whose parts cover */
 } Places;
+
+/* --- parts --- */
+
+/* The part of the next frame; FALSE where there is none. */
+static gboolean
+find_part (const Inner *inner, Places *places)
+{
+  return inner->parts.inside->kind->find_part (inner->parts.inside, &places->part);
+}
+
+/* The picture as large as places->in, in memory for the second frame, of which the strides are those of the inner frame. */
+static ConvolvePicture
+second_picture (const Inner *inner, const Places *places, guint8 *memory)
+{
+  ConvolvePicture second = places->in;
+
+  for (guint i = 0; i < inner->work.in.n_planes; i++)
+    second.planes[i] = (ConvolveFormPlane){ memory + inner->offsets[i], inner->strides[i] };
+  return second;
+}
+
+/* Copies the part to memory where the frame changes in place, and takes that for the input: on the host, or enqueued. */
+static ConvolveStatus
+save_part (Inner *inner, Places *places, guint8 *memory, ConvolveError *error)
+{
+  const GstCudaConvolveLayout *layout = &inner->work.in;
+  ConvolvePicture second = second_picture (inner, places, memory);
+  ConvolvePicture from = part_of (layout, &places->in, places->part), to = part_of (layout, &second, places->part);
+  ConvolveStatus status = CONVOLVE_OK;
+  void *none;
+
+  if (places->in.planes[0].data != places->out.planes[0].data)
+    return CONVOLVE_OK;
+  if (!inner->batch)
+    inner->batch = convolve_batch_new (inner->work.device, error);
+  if (inner->batch)
+    convolve_batch_set_pool (inner->batch, inner->pool);
+  status = inner->batch ? convolve_batch_begin (inner->batch, 0, &none, error) : error->status;
+  for (guint i = 0; i < layout->n_groups && status == CONVOLVE_OK; i++) {
+    guint plane = layout->groups[i].plane;
+
+    status = convolve_batch_copy (inner->batch, from.planes[plane].data, from.planes[plane].stride,
+        to.planes[plane].data, to.planes[plane].stride, (gsize) places->part.width * layout->groups[i].pixel.stride,
+        places->part.height, error);
+  }
+  places->in = second;
+  return status == CONVOLVE_OK ? convolve_batch_run (inner->batch, error) : status;
+}
+
+/* --- passes --- */
 
 /* Unpacks, takes the inner frames through the inside, and packs. `alone` is for a device. */
 static ConvolveStatus
@@ -60,17 +138,45 @@ take_through (Inner *inner, Places *places, gboolean alone, ConvolveError *error
 {
   GstCudaConvolveWork *inside = inner->parts.inside;
   GstCudaConvolveFrame *result = inner->parts.in_place ? &places->inner_in : &places->inner_out;
+  ConvolvePicture in = places->in, out = places->out;
   ConvolvePicture unpacked = picture_of (&inside->in, &places->inner_in.video);
   ConvolvePicture changed = picture_of (&inside->in, &result->video);
-  ConvolveStatus status = convolve_form_unpack (inner->parts.form, &places->in, &unpacked, error);
+  ConvolveStatus status;
+
+  if (inner->parts.covers) {
+    in = part_of (&inner->work.in, &in, places->part);
+    out = part_of (&inner->work.in, &out, places->part);
+    unpacked = changed = part_of (&inside->in, &unpacked, places->part);
+  }
+  status = convolve_form_unpack (inner->parts.form, &in, &unpacked, error);
 
   if (status == CONVOLVE_OK && inner->work.device)
     status = inside->kind->run_on_device (inside, alone, &places->inner_in, result, error);
   else if (status == CONVOLVE_OK)
     status = inside->kind->run_on_host (inside, &places->inner_in, result, error);
   if (status == CONVOLVE_OK)
-    status = convolve_form_pack (inner->parts.form, &places->in, &changed, &places->out, error);
+    status = convolve_form_pack (inner->parts.form, &in, &changed, &out, error);
   return status;
+}
+
+/* The opaque work first, and then the parts in their inner form. */
+static ConvolveStatus
+cover_on_host (Inner *inner, Places *places, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error)
+{
+  GstCudaConvolveWork *opaque = inner->parts.opaque;
+  gboolean weighs = find_part (inner, places);
+  ConvolveStatus status = CONVOLVE_OK;
+
+  if (weighs) {
+    ConvolvePicture part = part_of (&inner->work.in, &places->in, places->part);
+
+    weighs = !convolve_form_is_opaque (inner->parts.form, &part);
+  }
+  if (weighs)
+    status = save_part (inner, places, inner->memory + inner->bytes, error);
+  if (status == CONVOLVE_OK)
+    status = opaque->kind->run_on_host (opaque, in, out, error);
+  return status == CONVOLVE_OK && weighs ? take_through (inner, places, TRUE, error) : status;
 }
 
 static ConvolveStatus
@@ -82,6 +188,8 @@ run_on_host (GstCudaConvolveWork *work, GstCudaConvolveFrame *in, GstCudaConvolv
     .inner_in = inner_frame (inner, in, inner->memory),
     .inner_out = inner_frame (inner, out, inner->memory + inner->bytes) };
 
+  if (inner->parts.covers)
+    return cover_on_host (inner, &places, in, out, error);
   if (inner->parts.opaque && convolve_form_is_opaque (inner->parts.form, &places.in))
     return inner->parts.opaque->kind->run_on_host (inner->parts.opaque, in, out, error);
   return take_through (inner, &places, TRUE, error);
@@ -146,16 +254,25 @@ placed_frame (const GstCudaConvolveLayout *layout, const GstCudaConvolveFrame *f
  * frame is opaque. Neither part is alone in the frame.
  */
 static ConvolveStatus
-take_either_way (Inner *inner, Places *places, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, unsigned *seen,
-    ConvolveError *error)
+take_either_way (Inner *inner, Places *places, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
+    const ConvolveStage *stage, ConvolveError *error)
 {
   GstCudaConvolveWork *opaque = inner->parts.opaque;
   GstCudaConvolveFrame from = placed_frame (&inner->work.in, in, &places->in),
                        to = placed_frame (&inner->work.in, out, &places->out);
-  ConvolveStatus status = opaque->kind->run_on_device (opaque, FALSE, &from, &to, error);
+  gboolean covers = inner->parts.covers, weighs = !covers || find_part (inner, places);
+  unsigned *seen = (unsigned *) ((guint8 *) stage->source + inner->bytes);
+  ConvolvePicture looked_at;
+  ConvolveStatus status = CONVOLVE_OK;
 
+  if (covers && weighs)
+    status = save_part (inner, places, stage->destination, error);
   if (status == CONVOLVE_OK)
-    status = convolve_form_look (inner->parts.form, &places->in, seen, error);
+    status = opaque->kind->run_on_device (opaque, FALSE, &from, &to, error);
+  if (status != CONVOLVE_OK || !weighs)
+    return status;
+  looked_at = covers ? part_of (&inner->work.in, &places->in, places->part) : places->in;
+  status = convolve_form_look (inner->parts.form, &looked_at, seen, error);
   if (status != CONVOLVE_OK)
     return status;
   convolve_device_only_if (inner->work.device, seen);
@@ -181,7 +298,7 @@ run_on_device (GstCudaConvolveWork *work, gboolean alone, GstCudaConvolveFrame *
   for (guint i = 0; i < work->in.n_planes && status == CONVOLVE_OK; i++)
     status = place_plane (inner, i, in, out, &places, error);
   if (status == CONVOLVE_OK && inner->parts.opaque)
-    status = take_either_way (inner, &places, in, out, (unsigned *) ((guint8 *) stage.source + inner->bytes), error);
+    status = take_either_way (inner, &places, in, out, &stage, error);
   else if (status == CONVOLVE_OK)
     status = take_through (inner, &places, alone, error);
   for (guint i = 0; i < work->in.n_planes && status == CONVOLVE_OK; i++)
@@ -200,6 +317,7 @@ set_pool (GstCudaConvolveWork *work, ConvolvePool *pool)
   inner->parts.inside->kind->set_pool (inner->parts.inside, pool);
   if (inner->parts.opaque)
     inner->parts.opaque->kind->set_pool (inner->parts.opaque, pool);
+  inner->pool = pool;
 }
 
 static void
@@ -210,6 +328,7 @@ clear (gpointer data)
   convolve_form_free (inner->parts.form);
   gst_cuda_convolve_work_unref (inner->parts.inside);
   g_clear_pointer (&inner->parts.opaque, gst_cuda_convolve_work_unref);
+  convolve_batch_free (inner->batch); /* waits for the device */
   g_free (inner->memory);
 }
 
@@ -245,12 +364,12 @@ gst_cuda_convolve_inner_new (const GstCudaConvolveLayout *layout, const GstCudaC
   if (parts->opaque)
     gst_cuda_convolve_work_ref (parts->opaque);
   inner->work.device = parts->inside->device;
-  inner->work.is_identity = parts->inside->is_identity;
+  inner->work.is_identity = parts->opaque ? parts->opaque->is_identity : parts->inside->is_identity;
   inner->work.variant = parts->opaque ? parts->opaque->variant : parts->inside->variant;
   place_planes (inner);
   if (inner->work.device)
     return &inner->work;
-  inner->memory = g_try_malloc (inner->bytes * (parts->in_place ? 1 : 2));
+  inner->memory = g_try_malloc (inner->bytes * (needs_second (inner) ? 2 : 1));
   if (inner->memory)
     return &inner->work;
   *error = (ConvolveError){ .status = CONVOLVE_NO_MEMORY };

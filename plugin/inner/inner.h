@@ -19,8 +19,14 @@ typedef struct
   GstCudaConvolveWork
       *opaque; /* in place of all this where no sample is transparent, with the outer layout; referenced, or NULL */
   ConvolveForm *form; /* made for the device or the CPU of the inside; belongs to the new work, on an error, too */
-  gboolean in_place;  /* the inside takes one frame for input and output */
-  guint depth;        /* 0, or 1 where this work is itself an inside: it then needs another stage of the device */
+  gboolean in_place;  /* the inside takes one frame for input and output, and so does `opaque` */
+
+  /*
+   * What opaque makes stays where nobody sees the result: it comes first for every frame. The form leaves what is unseen. The
+   * part that the inside finds is taken through the inner form, and nothing else.
+   */
+  gboolean covers;
+  guint depth; /* 0, or 1 where this work is itself an inside: it then needs another stage of the device */
 } GstCudaConvolveInnerParts;
 
 /* Work for frames with the layout. To be unreferenced; NULL with NO_MEMORY. */

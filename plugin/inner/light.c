@@ -6,8 +6,10 @@
 #include "properties/enums.h"
 
 ConvolveTransfer
-gst_cuda_convolve_light_transfer (const GstVideoInfo *info)
+gst_cuda_convolve_light_transfer (const GstVideoInfo *info, gboolean *known)
 {
+  if (known)
+    *known = TRUE;
   switch (info->colorimetry.transfer) {
     case GST_VIDEO_TRANSFER_GAMMA10:
       return CONVOLVE_TRANSFER_LINEAR;
@@ -38,7 +40,10 @@ gst_cuda_convolve_light_transfer (const GstVideoInfo *info)
     case GST_VIDEO_TRANSFER_ARIB_STD_B67:
       return CONVOLVE_TRANSFER_HLG;
     case GST_VIDEO_TRANSFER_SRGB:
+      return CONVOLVE_TRANSFER_SRGB;
     default:
+      if (known)
+        *known = FALSE;
       return CONVOLVE_TRANSFER_SRGB;
   }
 }
@@ -119,6 +124,20 @@ find_offset (const ConvolveSettings *settings, gboolean *has, ConvolveError *err
   return error->status;
 }
 
+gboolean
+gst_cuda_convolve_light_may_weigh (const ConvolveProperties *properties)
+{
+  const ConvolveRegionSettings *region = &properties->region;
+  const ConvolveRegionEffect effect = convolve_region_settings_effect (region);
+
+  if (properties->alpha != CONVOLVE_ALPHA_MODE_WEIGH)
+    return FALSE;
+  if (region->apply_to == CONVOLVE_APPLY_TO_FRAME)
+    return TRUE;
+  return (effect == CONVOLVE_REGION_EFFECT_MASK || effect == CONVOLVE_REGION_EFFECT_PIXELATE)
+      && !(region->sources & CONVOLVE_REGION_SOURCE_ALPHA) && properties->light == CONVOLVE_LIGHT_MODE_CODED;
+}
+
 ConvolveStatus
 gst_cuda_convolve_light_weighs (const GstCudaConvolveLayout *layout, const ConvolveProperties *properties,
     gboolean *weighs, ConvolveError *error)
@@ -131,10 +150,9 @@ gst_cuda_convolve_light_weighs (const GstCudaConvolveLayout *layout, const Convo
   ConvolveStatus status = CONVOLVE_OK;
 
   *weighs = GST_VIDEO_INFO_HAS_ALPHA (info) && !(info->flags & GST_VIDEO_FLAG_PREMULTIPLIED_ALPHA)
-      && properties->alpha == CONVOLVE_ALPHA_MODE_WEIGH
-      && (properties->components & (colors | CONVOLVE_COMPONENT_A)) == colors
-      && properties->region.apply_to == CONVOLVE_APPLY_TO_FRAME && is_fine (layout);
-  if (*weighs)
+      && gst_cuda_convolve_light_may_weigh (properties)
+      && (properties->components & (colors | CONVOLVE_COMPONENT_A)) == colors && is_fine (layout);
+  if (*weighs && convolve_region_settings_take_mask (&properties->region))
     status = find_offset (&properties->mask, &has_offset, error);
   *weighs = *weighs && !has_offset;
   return status;
@@ -172,9 +190,10 @@ add_roles (ConvolveLight *light, const GstCudaConvolveGroup *group)
 }
 
 gboolean
-gst_cuda_convolve_light_find (GstCudaConvolveStep *step, const GstCudaConvolveLayout *layout, gboolean linear,
-    gboolean weighs, ConvolveError *error)
+gst_cuda_convolve_light_find (GstCudaConvolveStep *step, const GstCudaConvolveLayout *layout, const GstVideoInfo *caps,
+    const ConvolveProperties *properties, gboolean weighs, ConvolveError *error)
 {
+  const gboolean linear = properties->light == CONVOLVE_LIGHT_MODE_LINEAR;
   const GstVideoInfo *info = &layout->info;
   ConvolveLight *light = &step->light;
 
@@ -183,13 +202,16 @@ gst_cuda_convolve_light_find (GstCudaConvolveStep *step, const GstCudaConvolveLa
     g_snprintf (error->text, sizeof (error->text),
         "light: linear takes frames of red, green and blue, or gray, and these are %s; put "
         "\"videoconvert ! video/x-raw,format=RGBA\" before the element, or set light=coded",
-        GST_VIDEO_INFO_NAME (info));
+        GST_VIDEO_INFO_NAME (caps));
     return FALSE;
   }
   *step = (GstCudaConvolveStep){ .layout = *layout, .make_form = make_form };
-  *light = (ConvolveLight){ .pixel = layout->groups[0].pixel, .planes = layout->n_planes, .weighs = weighs };
+  *light = (ConvolveLight){ .pixel = layout->groups[0].pixel,
+    .planes = layout->n_planes,
+    .weighs = weighs,
+    .leaves_unseen = properties->region.apply_to != CONVOLVE_APPLY_TO_FRAME };
   if (linear)
-    light->transfer = gst_cuda_convolve_light_transfer (info);
+    light->transfer = gst_cuda_convolve_light_transfer (info, NULL);
   for (guint i = 0; i < layout->n_groups; i++)
     add_roles (light, &layout->groups[i]);
   step->layout.transfer = light->transfer;

@@ -10,6 +10,7 @@ ConvolveStatus
 gst_cuda_convolve_steps_find (GstCudaConvolveSteps *steps, const GstCudaConvolveLayout *layout,
     const ConvolveProperties *properties, ConvolveError *error)
 {
+  const GstVideoInfo *caps = &layout->info;
   gboolean linear, weighs;
 
   steps->n = 0;
@@ -22,7 +23,7 @@ gst_cuda_convolve_steps_find (GstCudaConvolveSteps *steps, const GstCudaConvolve
     return error->status;
   if (!linear && !weighs)
     return CONVOLVE_OK;
-  if (!gst_cuda_convolve_light_find (&steps->steps[steps->n], layout, linear, weighs, error))
+  if (!gst_cuda_convolve_light_find (&steps->steps[steps->n], layout, caps, properties, weighs, error))
     return error->status;
   steps->n++;
   steps->spare_opaque = !linear;
@@ -47,7 +48,8 @@ gst_cuda_convolve_steps_wrap (const GstCudaConvolveSteps *steps, const GstCudaCo
     GstCudaConvolveInnerParts parts = { .inside = made,
       .opaque = last ? wrapped->opaque : NULL,
       .depth = i,
-      .in_place = wrapped->in_place && last };
+      .in_place = wrapped->in_place && last,
+      .covers = wrapped->in_place && last && wrapped->opaque };
 
     parts.form = step->make_form (step, made->device, error);
     made = parts.form

@@ -2,6 +2,7 @@
 #include "mask/choice.h"
 
 #include "base/engine.h"
+#include "inner/light.h"
 #include "inner/steps.h"
 #include "properties/enums.h"
 #include "plans/components.h"
@@ -135,15 +136,20 @@ make_inner (GstCudaConvolve *self, const ConvolveProperties *properties, const G
       made->regions ? GST_CUDA_CONVOLVE_WORK (made->regions) : GST_CUDA_CONVOLVE_WORK (made->plans);
   GstCudaConvolveWrapped wrapped = { .inside = work, .in_place = made->regions != NULL };
   GstCudaConvolvePlans *plans = NULL;
+  GstCudaConvolveRegions *follower = NULL;
   GstCudaConvolveWork *inner;
 
   if (steps->spare_opaque) {
     plans = make_plans (self, properties, gst_cuda_convolve_steps_get_layout (steps, layout, steps->n), error);
     if (!plans)
       return NULL;
-    wrapped = (GstCudaConvolveWrapped){ .inside = GST_CUDA_CONVOLVE_WORK (plans), .opaque = work };
+    if (made->regions)
+      follower = gst_cuda_convolve_regions_new_follower (plans, made->regions);
+    wrapped.inside = follower ? GST_CUDA_CONVOLVE_WORK (follower) : GST_CUDA_CONVOLVE_WORK (plans);
+    wrapped.opaque = work;
   }
   inner = gst_cuda_convolve_steps_wrap (steps, layout, &wrapped, error);
+  g_clear_pointer (&follower, gst_cuda_convolve_work_unref);
   g_clear_pointer (&plans, gst_cuda_convolve_work_unref);
   return inner;
 }
@@ -226,6 +232,22 @@ warn_of_components (GstCudaConvolve *self, guint components)
   self->components_warning = text;
 }
 
+/* Logs that the caps do not say how samples stand for light, once until the caps change. */
+static void
+warn_of_transfer (GstCudaConvolve *self, const ConvolveProperties *properties)
+{
+  g_autofree gchar *colorimetry = gst_video_colorimetry_to_string (&get_info (self)->colorimetry);
+  gboolean known;
+
+  gst_cuda_convolve_light_transfer (get_info (self), &known);
+  if (properties->light != CONVOLVE_LIGHT_MODE_LINEAR || known || self->transfer_told)
+    return;
+  GST_WARNING_OBJECT (self,
+      "light: the colorimetry of the caps (%s) names no transfer function that is known; sRGB counts",
+      colorimetry ? colorimetry : "none");
+  self->transfer_told = TRUE;
+}
+
 /* Warns of bad settings, once for each fault. */
 static void
 warn_of_settings (GstCudaConvolve *self, const gchar *text)
@@ -299,9 +321,18 @@ replace_plans (GstCudaConvolve *self, ConvolveProperties *properties, ConvolveEr
   self->inner = made.inner;
   self->plans_fit = TRUE;
   warn_of_components (self, candidate->components);
+  warn_of_transfer (self, candidate);
   tell_plans (self, g_get_monotonic_time () - begin);
   explain_choice (self, candidate);
   return keep_good (self, candidate);
+}
+
+/* Whether alpha weighs colours in the same way for both. */
+static gboolean
+weigh_alike (const ConvolveProperties *one, const ConvolveProperties *other)
+{
+  return gst_cuda_convolve_light_may_weigh (one) == gst_cuda_convolve_light_may_weigh (other)
+      && convolve_region_settings_take_mask (&one->region) == convolve_region_settings_take_mask (&other->region);
 }
 
 /*
@@ -315,10 +346,11 @@ update_regions (GstCudaConvolve *self, ConvolveProperties *properties)
 
   if (!self->regions || !self->plans_fit || !has_regions (properties)
       || !convolve_properties_are_equal_but_for_regions (properties, self->good)
-      || choose_device (self, properties) != choose_device (self, self->good)
+      || choose_device (self, properties) != choose_device (self, self->good) || !weigh_alike (properties, self->good)
       || !new_boxes_touch (self, properties, &error)
       || !gst_cuda_convolve_regions_set (self->regions, self->detections, properties, &error))
     return NULL;
+  self->inner->is_identity = GST_CUDA_CONVOLVE_WORK (self->regions)->is_identity;
   g_clear_pointer (&self->settings_warning, g_free);
   return keep_good (self, properties);
 }

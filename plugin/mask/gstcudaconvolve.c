@@ -116,6 +116,7 @@ follow_caps (GstCudaConvolveBase *base)
 
   self->plans_fit = FALSE;
   self->faults_told = self->boxes_told = 0;
+  self->transfer_told = FALSE;
   gst_cuda_convolve_detections_forget_faults (self->detections);
 }
 

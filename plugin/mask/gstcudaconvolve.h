@@ -29,6 +29,7 @@ struct _GstCudaConvolve
 
   guint plans_told, choices_told;               /* see GST_CUDA_CONVOLVE_TELL */
   guint faults_told;                            /* bits of gst_cuda_convolve_windows_faults() that the user knows */
+  gboolean transfer_told;                       /* the user knows that the caps do not say what light is */
   guint boxes_told;                             /* bits of gst_cuda_convolve_regions_faults() likewise */
   gchar *settings_warning, *components_warning; /* the texts of the warnings that stand, or NULL */
 };

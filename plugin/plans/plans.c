@@ -214,25 +214,28 @@ is_mean (const ConvolveMask *mask)
 }
 
 /*
- * Whether alpha is convolved, which components does not say. Alpha that weighs colours goes with them through masks that are
- * means. Others, as of edges, would make an opaque picture invisible, and leave alpha.
+ * Whether alpha is convolved, which components does not say. Alpha that weighs colours goes with them through effects of regions, and
+ * through masks that are means. Others, as of edges, would make an opaque picture invisible, and leave alpha.
  */
 static gboolean
-alpha_goes_along (const GstCudaConvolveLayout *layout, gint alpha, const ConvolveMask *mask)
+alpha_goes_along (const GstCudaConvolveLayout *layout, const ConvolveProperties *properties, const ConvolveMask *mask)
 {
-  return alpha == CONVOLVE_ALPHA_MODE_CONVOLVE || (layout->weighed && is_mean (mask));
+  return properties->alpha == CONVOLVE_ALPHA_MODE_CONVOLVE
+      || (layout->weighed && (!convolve_region_settings_take_mask (&properties->region) || is_mean (mask)));
 }
 
 /* Chooses what is convolved, and splits pixels where luma and chroma of one pixel get different masks. */
 static ConvolveStatus
-choose_samples (GstCudaConvolvePlans *plans, guint components, gint alpha, ConvolveMasks *masks, ConvolveError *error)
+choose_samples (GstCudaConvolvePlans *plans, const ConvolveProperties *properties, ConvolveMasks *masks,
+    ConvolveError *error)
 {
   GstCudaConvolveLayout *layout = &plans->work.in;
   const ConvolveMask *mask = get_mask (masks, 1, 1, error);
+  guint components = properties->components;
 
   if (!mask)
     return error->status;
-  if (alpha_goes_along (layout, alpha, mask))
+  if (alpha_goes_along (layout, properties, mask))
     components |= CONVOLVE_COMPONENT_A;
   gst_cuda_convolve_components_choose (layout, components);
   plans->split = gst_cuda_convolve_layout_has_luma (layout, 0) && gst_cuda_convolve_layout_has_chroma (layout, 0)
@@ -316,7 +319,7 @@ gst_cuda_convolve_plans_make (GstCudaConvolvePlans *plans, const ConvolvePropert
   plans->field_mode = properties->field_mode;
   plans->iterations = properties->iterations;
   convolve_masks_init (&masks, &properties->mask);
-  status = choose_samples (plans, properties->components, properties->alpha, &masks, error);
+  status = choose_samples (plans, properties, &masks, error);
   if (status == CONVOLVE_OK)
     status = make_groups (plans, properties, &masks, device, error);
   convolve_masks_clear (&masks);

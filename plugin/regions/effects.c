@@ -51,6 +51,8 @@ ensure_strength (GstCudaConvolveRegions *regions, guint strength, ConvolveError 
       blurs->pixel[kind][i] = seen.pixel;
       if (regions->plans->group[kind][i])
         status = make_blur (&mask, &seen, factor, &blurs->group[kind][i], error);
+      /* Colours that are divided by a small alpha need the low bits, which samples of 8 bits do not keep. */
+      blurs->group[kind][i].fine = layout->weighed && GST_VIDEO_INFO_COMP_DEPTH (&layout->info, 0) == 8;
     }
   convolve_settings_clear (&mask);
   if (status == CONVOLVE_OK)

@@ -15,7 +15,9 @@ forget_mask (GstCudaConvolveRegions *regions)
   if (regions->mask_on_device)
     convolve_device_release (regions->work.device, regions->mask_on_device);
   regions->mask_on_device = NULL;
-  g_clear_pointer (&regions->mask_plane, g_free);
+  if (!regions->leader)
+    g_free (regions->mask_plane);
+  regions->mask_plane = NULL;
   g_clear_pointer (&regions->mask, convolve_kept_file_unref);
 }
 
@@ -109,6 +111,14 @@ gst_cuda_convolve_regions_set (GstCudaConvolveRegions *regions, GstCudaConvolveD
   return TRUE;
 }
 
+/* What was done for the frame before is not what is to be done. */
+static void
+outdate (GstCudaConvolveRegions *regions)
+{
+  regions->kept.is_valid = FALSE;
+  regions->n_changes++;
+}
+
 /* Gives each patch the number of its noise. */
 static void
 number_patches (GstCudaConvolveRegions *regions)
@@ -131,7 +141,7 @@ find_patches (GstCudaConvolveRegions *regions, const GArray *found)
 
   if (!regions->whole && gst_cuda_convolve_patches_are_of (&regions->patches, found))
     return;
-  regions->kept.is_valid = FALSE;
+  outdate (regions);
   if (regions->whole) {
     gst_cuda_convolve_patches_take_frame (&regions->patches, settings, &regions->picture);
   } else {
@@ -163,7 +173,7 @@ smooth_weights (GstCudaConvolveRegions *regions, const GstCudaConvolveMoment *no
     gst_cuda_convolve_smooth_advance (regions->smooth, width, height, NULL, now, settings->smooth, regions->pool);
     return FALSE;
   }
-  regions->kept.is_valid = FALSE;
+  outdate (regions);
   patch = &g_array_index (patches->patches, GstCudaConvolvePatch, 0);
   matte = gst_cuda_convolve_matte_of_plane (regions->mask_plane, width, height);
   gst_cuda_convolve_patch_area (patches, patch, &area, &extras);
@@ -207,6 +217,103 @@ gst_cuda_convolve_regions_find (GstCudaConvolveRegions *regions, GstCudaConvolve
   return regions->patches.patches->len > 0;
 }
 
+/* --- followers --- */
+
+/* Borrows what the leader has for the frame that is run next. */
+static void
+follow (GstCudaConvolveRegions *regions)
+{
+  const GstCudaConvolveRegions *leader = regions->leader;
+
+  if (regions->n_changes != leader->n_changes)
+    regions->kept.is_valid = FALSE;
+  regions->n_changes = leader->n_changes;
+  if (regions->properties != leader->properties) {
+    g_clear_pointer (&regions->properties, convolve_properties_unref);
+    regions->properties = convolve_properties_ref (leader->properties);
+  }
+  if (regions->mask != leader->mask) {
+    forget_mask (regions);
+    regions->mask = leader->mask ? convolve_kept_file_ref (leader->mask) : NULL;
+  }
+  regions->mask_plane = leader->mask_plane;
+  regions->patches = leader->patches;
+  regions->is_smooth = leader->is_smooth;
+}
+
+static ConvolveStatus
+follow_on_host (GstCudaConvolveWork *work, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, ConvolveError *error)
+{
+  follow ((GstCudaConvolveRegions *) work);
+  return gst_cuda_convolve_regions_run_on_host (work, in, out, error);
+}
+
+static ConvolveStatus
+follow_on_device (GstCudaConvolveWork *work, gboolean alone, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
+    ConvolveError *error)
+{
+  follow ((GstCudaConvolveRegions *) work);
+  return gst_cuda_convolve_regions_run_on_device (work, alone, in, out, error);
+}
+
+/* How far the rows of a picture may lie from each other in the frame, or its columns: those of fields and some views, by two. */
+static gint
+find_spread (const GstCudaConvolvePlans *plans)
+{
+  for (guint kind = 1; kind < GST_CUDA_CONVOLVE_N_KINDS; kind++)
+    if (plans->group[kind][0])
+      return 2;
+  return 1;
+}
+
+/* How far a patch reads beyond its rectangle, in luma pixels, at most; below 0 where that may be the whole frame. */
+static gint
+find_margin (const GstCudaConvolveRegions *leader, const GstCudaConvolvePatch *patch)
+{
+  const ConvolveProperties *properties = leader->properties;
+  const gint spread = find_spread (leader->plans),
+             side = gst_cuda_convolve_mask_info_get_side (leader->plans->mask_info);
+
+  if (properties->region.effect == CONVOLVE_REGION_EFFECT_PIXELATE)
+    return patch->block;
+  if (properties->boundary == CONVOLVE_BOUNDARY_WRAP)
+    return -1;
+  if (patch->strength >= 0)
+    return spread * gst_cuda_convolve_strength_factor (patch->strength) * (CONVOLVE_MAX_BLUR / 2 + 2);
+  return side > 0 ? spread * side : -1;
+}
+
+/* The rectangle around two. */
+static ConvolveRect
+unite (ConvolveRect a, ConvolveRect b)
+{
+  gint x = MIN (a.x, b.x), y = MIN (a.y, b.y);
+  gint right = MAX (a.x + a.width, b.x + b.width), bottom = MAX (a.y + a.height, b.y + b.height);
+
+  return (ConvolveRect){ x, y, right - x, bottom - y };
+}
+
+static gboolean
+find_part (const GstCudaConvolveWork *work, ConvolveRect *part)
+{
+  const GstCudaConvolveRegions *leader = ((const GstCudaConvolveRegions *) work)->leader;
+  const GArray *patches = leader->patches.patches;
+  const gint width = leader->picture.width, height = leader->picture.height;
+
+  for (guint i = 0; i < patches->len; i++) {
+    const GstCudaConvolvePatch *patch = &g_array_index (patches, GstCudaConvolvePatch, i);
+    const gint margin = find_margin (leader, patch), x = MAX (patch->rect.x - margin, 0),
+               y = MAX (patch->rect.y - margin, 0);
+    ConvolveRect reads = { x, y, MIN (patch->rect.x + patch->rect.width + margin, width) - x,
+      MIN (patch->rect.y + patch->rect.height + margin, height) - y };
+
+    if (margin < 0)
+      reads = (ConvolveRect){ 0, 0, width, height };
+    *part = i == 0 ? reads : unite (*part, reads);
+  }
+  return patches->len > 0;
+}
+
 /* --- the work --- */
 
 static void
@@ -230,13 +337,15 @@ clear_regions (gpointer data)
     g_free (regions->by_strength[i]);
   gst_cuda_convolve_work_unref (regions->plans);
   g_clear_pointer (&regions->properties, convolve_properties_unref);
-  gst_cuda_convolve_patches_clear (&regions->patches);
+  if (!regions->leader)
+    gst_cuda_convolve_patches_clear (&regions->patches);
   g_array_unref (regions->places);
   for (guint i = 0; i < G_N_ELEMENTS (regions->windows_of); i++)
     g_array_unref (regions->windows_of[i]);
   convolve_batch_free (regions->batch); /* waits for the device */
   forget_mask (regions);
   forget_filling (regions);
+  g_clear_pointer (&regions->leader, gst_cuda_convolve_work_unref);
 }
 
 static const GstCudaConvolveWorkKind kind_of_regions = {
@@ -247,11 +356,21 @@ static const GstCudaConvolveWorkKind kind_of_regions = {
   .clear = clear_regions,
 };
 
-GstCudaConvolveRegions *
-gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans, GstCudaConvolveNoise *noise, GstCudaConvolveSmooth *smooth)
+static const GstCudaConvolveWorkKind kind_of_followers = {
+  .size = sizeof (GstCudaConvolveRegions),
+  .run_on_host = follow_on_host,
+  .run_on_device = follow_on_device,
+  .find_part = find_part,
+  .set_pool = set_pool,
+  .clear = clear_regions,
+};
+
+/* What leaders and followers have. */
+static GstCudaConvolveRegions *
+make (const GstCudaConvolveWorkKind *kind, GstCudaConvolvePlans *plans)
 {
   const GstCudaConvolveLayout *layout = &plans->work.in;
-  GstCudaConvolveRegions *regions = gst_cuda_convolve_work_new (&kind_of_regions, layout, layout);
+  GstCudaConvolveRegions *regions = gst_cuda_convolve_work_new (kind, layout, layout);
 
   regions->plans = gst_cuda_convolve_work_ref (plans);
   regions->work.device = GST_CUDA_CONVOLVE_WORK (plans)->device;
@@ -259,11 +378,29 @@ gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans, GstCudaConvolveNoise
   gst_cuda_convolve_picture_init (&regions->picture, plans);
   regions->has_alpha =
       gst_cuda_convolve_matte_find_alpha (&plans->work.in, &regions->alpha_group, &regions->alpha_sample);
-  gst_cuda_convolve_patches_init (&regions->patches);
   regions->places = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolvePlace));
   for (guint i = 0; i < G_N_ELEMENTS (regions->windows_of); i++)
     regions->windows_of[i] = g_array_new (FALSE, FALSE, sizeof (GstCudaConvolveWindow));
+  return regions;
+}
+
+GstCudaConvolveRegions *
+gst_cuda_convolve_regions_new (GstCudaConvolvePlans *plans, GstCudaConvolveNoise *noise, GstCudaConvolveSmooth *smooth)
+{
+  GstCudaConvolveRegions *regions = make (&kind_of_regions, plans);
+
+  gst_cuda_convolve_patches_init (&regions->patches);
   regions->noise = noise;
   regions->smooth = smooth;
+  return regions;
+}
+
+GstCudaConvolveRegions *
+gst_cuda_convolve_regions_new_follower (GstCudaConvolvePlans *plans, GstCudaConvolveRegions *leader)
+{
+  GstCudaConvolveRegions *regions = make (&kind_of_followers, plans);
+
+  regions->leader = gst_cuda_convolve_work_ref (leader);
+  regions->smooth = leader->smooth;
   return regions;
 }

@@ -22,6 +22,13 @@ GstCudaConvolveRegions *gst_cuda_convolve_regions_new (GstCudaConvolvePlans *pla
     GstCudaConvolveSmooth *smooth);
 
 /*
+ * Works on the same frames in another form, with the plans' layout. What is done there, and where, is what the leader's settings and its
+ * last find() say. The effects are those of masks, and pixelate. To be unreferenced as work; the leader is referenced.
+ */
+GstCudaConvolveRegions *gst_cuda_convolve_regions_new_follower (GstCudaConvolvePlans *plans,
+    GstCudaConvolveRegions *leader);
+
+/*
  * Sets what is to be done, and which boxes detections finds. The effect is not auto. properties differ from those that
  * the plans were made from in the settings of regions alone, and are referenced. FALSE with error filled, which may be NULL, where the settings are bad; nothing is
  * changed then.

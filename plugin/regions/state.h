@@ -36,7 +36,10 @@ typedef struct
 struct _GstCudaConvolveRegions
 {
   GstCudaConvolveWork work;
-  GstCudaConvolvePlans *plans;                                      /* for the mask as it is */
+  GstCudaConvolveRegions
+      *leader;                 /* that finds the patches, the settings and the masks which this one borrows; or NULL */
+  guint64 n_changes;           /* of the patches or their weights, up to the frame that was found last, or run */
+  GstCudaConvolvePlans *plans; /* for the mask as it is */
   GstCudaConvolveBlurs *by_strength[GST_CUDA_CONVOLVE_N_STRENGTHS]; /* made at first use, or NULL */
   ConvolveProperties *properties;                                   /* or NULL */
   gint fill[GST_VIDEO_MAX_COMPONENTS][CONVOLVE_MAX_SAMPLES];        /* the colour of these properties, of each group */

@@ -42,6 +42,12 @@ gst_cuda_convolve_mask_info_describe_size (const GstCudaConvolveMaskInfo *info)
                                    : g_strdup_printf ("%dx%d", info->mask.width, info->mask.height);
 }
 
+gint
+gst_cuda_convolve_mask_info_get_side (const GstCudaConvolveMaskInfo *info)
+{
+  return is_gaussian (&info->mask) ? 0 : MAX (info->mask.width, info->mask.height);
+}
+
 GstCudaConvolveMaskInfo *
 gst_cuda_convolve_mask_info_ref (GstCudaConvolveMaskInfo *info)
 {

@@ -23,6 +23,9 @@ void gst_cuda_convolve_mask_info_add_plan (GstCudaConvolveMaskInfo *info, const 
 /* "WIDTHxHEIGHT", to be freed. */
 gchar *gst_cuda_convolve_mask_info_describe_size (const GstCudaConvolveMaskInfo *info);
 
+/* The longer side; 0 for a mask without weights. */
+gint gst_cuda_convolve_mask_info_get_side (const GstCudaConvolveMaskInfo *info);
+
 GstCudaConvolveMaskInfo *gst_cuda_convolve_mask_info_ref (GstCudaConvolveMaskInfo *info);
 void gst_cuda_convolve_mask_info_unref (GstCudaConvolveMaskInfo *info);
 

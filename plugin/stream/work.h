@@ -31,6 +31,12 @@ typedef struct
   ConvolveStatus (*run_on_device) (GstCudaConvolveWork *work, gboolean alone, GstCudaConvolveFrame *in,
       GstCudaConvolveFrame *out, ConvolveError *error);
 
+  /*
+   * The rectangle of luma pixels that the next frame's run reads or changes; FALSE where there is none. Pixels outside are copied
+   * where in and out are two frames, and left otherwise. NULL for work that may change all pixels.
+   */
+  gboolean (*find_part) (const GstCudaConvolveWork *work, ConvolveRect *part);
+
   /* Work on the CPU is shared by the threads of the pool, which may be NULL and must outlive the work. */
   void (*set_pool) (GstCudaConvolveWork *work, ConvolvePool *pool);
 

@@ -170,6 +170,13 @@ convolve_region_effect_has_blocks (ConvolveRegionEffect effect)
   return effect == CONVOLVE_REGION_EFFECT_PIXELATE || effect == CONVOLVE_REGION_EFFECT_NOISE_PIXELATE;
 }
 
+gboolean
+convolve_region_settings_take_mask (const ConvolveRegionSettings *settings)
+{
+  return settings->apply_to == CONVOLVE_APPLY_TO_FRAME
+      || (convolve_region_settings_effect (settings) == CONVOLVE_REGION_EFFECT_MASK && settings->strength < 0);
+}
+
 guint
 convolve_region_settings_transparency (const ConvolveRegionSettings *settings)
 {

@@ -91,6 +91,9 @@ void convolve_region_settings_clear (ConvolveRegionSettings *settings);
  */
 ConvolveRegionEffect convolve_region_settings_effect (const ConvolveRegionSettings *settings);
 
+/* Whether the work is the mask as it is: on whole frames, or as the effect of regions without a strength. */
+gboolean convolve_region_settings_take_mask (const ConvolveRegionSettings *settings);
+
 /* The opacity as the transparency of an area: 0..CONVOLVE_WHOLE_WEIGHT. */
 guint convolve_region_settings_transparency (const ConvolveRegionSettings *settings);
 

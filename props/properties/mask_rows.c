@@ -218,9 +218,10 @@ static const Row rows[] = {
                "from colorimetry in the caps, sRGB where that does not say" },
   { "alpha", "Alpha", "0.3", ENUM_AT (alpha, convolve_alpha_mode_get_type), .flags = PLAYING,
       .standard = CONVOLVE_ALPHA_MODE_WEIGH,
-      .blurb = "What alpha does where whole frames are convolved. weigh is for straight alpha: it keeps the colours of "
-               "invisible pixels out of their neighbours, and leaves opaque frames as copy does. convolve is for "
-               "premultiplied alpha" },
+      .blurb =
+          "What alpha does where frames or regions are convolved or pixelated. weigh is for straight alpha: it keeps "
+          "the colours of invisible pixels out of their neighbours, and leaves opaque frames as copy does. "
+          "convolve is for premultiplied alpha" },
   { "iterations", "Iterations", "0.3", UINT_AT (iterations), .flags = CONTROLLABLE, .least = 1,
       .most = CONVOLVE_MAX_ITERATIONS, .standard = 1,
       .blurb =

@@ -197,10 +197,10 @@ make_pair (const Rows *rows, int m)
 }
 
 static void
-make_coarse (uint16_t *b, int count, int depth)
+make_coarse (uint16_t *b, int count, int depth, bool fine)
 {
   for (int i = 0; i < count; i++)
-    b[i] = convolve_blur_coarse (b[i], depth);
+    b[i] = convolve_blur_coarse (b[i], depth, fine);
 }
 
 /* b of rows j and j + 1 of the result. */
@@ -215,7 +215,7 @@ make_b (const ConvolveBlurTask *job, int j)
     job->level->values_of_rows (&job->column, rows, job->count, (const int32_t *const[]){ job->starts, job->starts },
         &shift, b_at (job, j), b_at (job, j + 1));
   for (int i = j; i < j + 2 && i < job->result.height; i++)
-    make_coarse (b_at (job, i), job->count, job->pixel->depth);
+    make_coarse (b_at (job, i), job->count, job->pixel->depth, job->blur->fine);
 }
 
 /* --- the samples --- */

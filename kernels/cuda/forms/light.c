@@ -110,6 +110,7 @@ convolve_form_new_light (const ConvolveLight *light, ConvolveDevice *device, Con
   form->tables.planes = light->planes;
   form->tables.samples = count_samples (light);
   form->tables.weighs = light->weighs;
+  form->tables.leaves_unseen = light->leaves_unseen;
   form->tables.alpha = light->weighs ? find_alpha (light) : 0;
   for (int k = 0; k < form->tables.samples; k++) {
     form->tables.colors |= (unsigned) (light->role[k] == CONVOLVE_LIGHT_COLOR) << k;

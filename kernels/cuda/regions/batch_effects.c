@@ -121,6 +121,7 @@ add_blur (ConvolveTables *tables, const ConvolveBatch *batch, const ConvolveWork
   job->bits = (uint8_t) convolve_blur_bits (blur);
   job->tile = (uint8_t) convolve_clamp ((CONVOLVE_BLUR_OUTPUTS >> job->bits) + 1, 2, CONVOLVE_BLUR_TILE);
   job->outside_is_constant = work->blur.boundary == CONVOLVE_BOUNDARY_CONSTANT;
+  job->fine = blur->fine;
   job->boundary = job->outside_is_constant ? CONVOLVE_BOUNDARY_ZERO : work->blur.boundary;
   job->result = convolve_blur_result (blur, &work->plane);
   job->c = (uint16_t *) c;

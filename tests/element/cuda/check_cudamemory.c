@@ -285,6 +285,39 @@ GST_START_TEST (test_regions)
 }
 GST_END_TEST;
 
+/* A white ball on transparent red: in regions whose colours alpha weighs, in all four combinations of memory. */
+GST_START_TEST (test_alpha_in_regions)
+{
+  static const gchar *const formats[] = { "RGBA", "ARGB", "BGRA" };
+  static const gchar *const settings[] = { "regions=10,10,190,170 region-effect=pixelate region-feather=7",
+    "regions=10,10,90,70;60,40,150,150 mask=gaussian region-strength=0.3", "regions=10,10,190,170 region-effect=mask",
+    "regions=10,10,90,70;200,100,60,60;60,40,150,150 region-effect=pixelate frames-in-flight=3",
+    "regions=10,10,190,170 mask=gaussian region-strength=0.05 region-shape=ellipse iterations=2" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats) * G_N_ELEMENTS (settings); i++) {
+    g_autofree gchar *source =
+        g_strdup_printf ("videotestsrc pattern=ball foreground-color=4294967295 "
+                         "background-color=16711680 num-buffers=6 ! video/x-raw,format=%s,width=322,height=242",
+            formats[i % G_N_ELEMENTS (formats)]);
+    const gchar *setting = settings[i / G_N_ELEMENTS (formats)];
+    g_autofree gchar *element = g_strdup_printf ("cudaconvolve apply-to=regions alpha=weigh %s", setting);
+    g_autofree gchar *reference = g_strdup_printf ("%s ! %s kernel-variant=cpu", source, element);
+    g_autofree gchar *system = g_strdup_printf ("%s ! %s cuda-device-id=0", source, element);
+    g_autofree gchar *both =
+        g_strdup_printf ("%s ! cudaupload ! " CUDA " ! %s ! " CUDA " ! cudadownload", source, element);
+    g_autofree gchar *in = g_strdup_printf ("%s ! cudaupload ! " CUDA " ! %s ! video/x-raw", source, element);
+    g_autofree gchar *out = g_strdup_printf ("%s ! %s ! " CUDA " ! cudadownload", source, element);
+    GByteArray *expected = frames_of (reference, NULL);
+
+    check_equal (system, expected, NULL);
+    check_equal (both, expected, NULL);
+    check_equal (in, expected, NULL);
+    check_equal (out, expected, NULL);
+    g_byte_array_unref (expected);
+  }
+}
+GST_END_TEST;
+
 /* The checksums that a record has of a pipeline's frames, each with a new line; to be freed. */
 static gchar *
 checksums_of (const gchar *source, const gchar *element, const gchar *sink)
@@ -632,6 +665,7 @@ cudamemory_suite (void)
   tcase_add_test (tc, test_layers);
   tcase_add_test (tc, test_cpu_variant);
   tcase_add_test (tc, test_regions);
+  tcase_add_test (tc, test_alpha_in_regions);
   tcase_add_test (tc, test_record);
   tcase_add_test (tc, test_decoder);
   tcase_add_test (tc, test_shared_context);

@@ -414,6 +414,8 @@ const Scenario scenarios[] = {
   { "regions", "kernel-variant=global apply-to=regions regions=2,2,8,8;12,4,6,6 region-strength=0.2", go_ten,
       IN_SYSTEM_MEMORY },
   { "alpha", "kernel-variant=global frames-in-flight=2", go_alpha, IN_SYSTEM_MEMORY },
+  { "alpha in regions", "kernel-variant=global apply-to=regions regions=2,2,8,8;12,4,6,6 region-effect=mask", go_alpha,
+      IN_SYSTEM_MEMORY },
   { "light", "kernel-variant=global light=linear iterations=2", go_light, IN_SYSTEM_MEMORY },
   { "light on the cpu", "kernel-variant=cpu light=linear", go_light, IN_SYSTEM_MEMORY },
   { "iterations", "kernel-variant=global iterations=3 mix=0.5", go_ten, IN_SYSTEM_MEMORY },

@@ -196,14 +196,42 @@ GST_END_TEST;
 /* The sentence for frames that have no light. */
 GST_START_TEST (test_light_is_refused)
 {
-  Run run = run_start ("cudaconvolve mask=box light=linear", "NV12", 16, 16);
+  static const gchar *const formats[] = { "NV12", "v210", "NV12_4L4" };
 
-  run_push (&run);
-  run_expect (&run, GST_MESSAGE_ERROR, GST_MESSAGE_ERROR, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
-      "light: linear takes frames of red, green and blue, or gray, and these are NV12; put \"videoconvert ! "
-      "video/x-raw,format=RGBA\" before the element, or set light=coded",
-      NULL);
-  run_stop (&run);
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
+    Run run = run_start ("cudaconvolve mask=box light=linear", formats[i], 16, 16);
+    g_autofree gchar *text = g_strdup_printf (
+        "light: linear takes frames of red, green and blue, or gray, and these are %s; put \"videoconvert ! "
+        "video/x-raw,format=RGBA\" before the element, or set light=coded",
+        formats[i]);
+
+    run_push (&run);
+    run_expect (&run, GST_MESSAGE_ERROR, GST_MESSAGE_ERROR, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, text, NULL);
+    run_stop (&run);
+  }
+}
+GST_END_TEST;
+
+/* Caps that do not say how samples stand for light are told once, where light is asked for. */
+GST_START_TEST (test_light_is_unknown)
+{
+  static const gchar *const lights[] = { "linear", "coded" };
+
+  for (guint i = 0; i < 4; i++) {
+    g_autofree gchar *more = colorimetry_text (1, i < 2 ? GST_VIDEO_TRANSFER_UNKNOWN : GST_VIDEO_TRANSFER_BT709);
+    GstVideoInfo info = info_with ("RGB", 9, 9, more);
+    g_autofree gchar *line = g_strdup_printf ("mask=box light=%s", lights[i % 2]);
+    GstHarness *harness = windows_harness (line, gst_video_info_to_caps (&info));
+    GstBuffer *in = random_frame (&info, i);
+
+    listen_begin (GST_LEVEL_WARNING, "light: the colorimetry of the caps (");
+    gst_buffer_unref (push_and_pull (harness, in));
+    g_object_set (harness->element, "sigma", 1.5, NULL);
+    gst_buffer_unref (push_and_pull (harness, in));
+    fail_unless_equals_int (listen_end (), i == 0);
+    gst_buffer_unref (in);
+    gst_harness_teardown (harness);
+  }
 }
 GST_END_TEST;
 
@@ -422,6 +450,9 @@ GST_END_TEST;
 /* What is not weighed, and that edges leave alpha. */
 GST_START_TEST (test_alpha_as_it_is)
 {
+  static const gchar *const regions[] = { "mask=emboss region-effect=mask", "region-effect=fill region-feather=3",
+    "region-effect=noise-pixelate region-seed=5", "region-sources=alpha", "light=linear",
+    "components=r region-effect=pixelate" };
   GstVideoInfo info = info_with ("BGRA", 33, 17, NULL);
   GstBuffer *in = frame_with_alpha (&info, 7, SOME), *out;
   GstHarness *harness;
@@ -430,8 +461,12 @@ GST_START_TEST (test_alpha_as_it_is)
   check_same (&info, "mask=emboss alpha=weigh", "mask=emboss alpha=copy", in);
   check_same (&info, "mask=gaussian components=r alpha=weigh", "mask=gaussian components=r alpha=copy", in);
   check_same (&info, "mask=gaussian components=r+g+b+a alpha=weigh", "mask=gaussian alpha=convolve", in);
-  check_same (&info, "mask=sobel apply-to=regions regions=2,2,8,8 region-effect=mask alpha=weigh",
-      "mask=sobel apply-to=regions regions=2,2,8,8 region-effect=mask alpha=copy", in);
+  for (guint i = 0; i < G_N_ELEMENTS (regions); i++) {
+    g_autofree gchar *weigh = g_strdup_printf ("%s apply-to=regions regions=2,2,12,12 alpha=weigh", regions[i]);
+    g_autofree gchar *copy = g_strdup_printf ("%s apply-to=regions regions=2,2,12,12 alpha=copy", regions[i]);
+
+    check_same (&info, weigh, copy, in);
+  }
   harness = windows_harness ("mask=sobel alpha=weigh", gst_video_info_to_caps (&info));
   out = push_and_pull (harness, in);
   frame_read (&info, in, from);
@@ -446,6 +481,349 @@ GST_START_TEST (test_alpha_as_it_is)
   gst_buffer_unref (in);
   gst_buffer_unref (out);
   gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
+/* --- alpha in regions --- */
+
+/* What is done to a box, whose blocks have 8x8 pixels, or to what is around it. */
+typedef struct
+{
+  const gchar *properties;
+  gboolean blocks, outside;
+  gint feather, share; /* of 256 */
+} InRegion;
+
+static const InRegion in_regions[] = {
+  { "region-effect=pixelate region-blocks=2", TRUE, FALSE, 0, 256 },
+  { "region-effect=pixelate region-blocks=2 region-feather=5", TRUE, FALSE, 5, 256 },
+  { "region-effect=pixelate region-blocks=2 region-feather=3 region-opacity=0.75 n-threads=2", TRUE, FALSE, 3, 192 },
+  { "mask=box mask-width=3 region-effect=mask", FALSE, FALSE, 0, 256 },
+  { "mask=box mask-width=3 region-effect=mask region-feather=4", FALSE, FALSE, 4, 256 },
+  { "mask=box mask-width=3 region-opacity=0.5", FALSE, TRUE, 0, 128 },
+};
+
+#define BOX_X 12
+#define BOX_Y 10
+#define BOX_WIDTH 24
+#define BOX_HEIGHT 16
+
+/* How much of the effect a pixel gets, of 256. */
+static gint
+share_at (const InRegion *in_region, gint x, gint y)
+{
+  const gdouble dx = MAX (0, MAX (BOX_X - x, x - BOX_X - BOX_WIDTH + 1));
+  const gdouble dy = MAX (0, MAX (BOX_Y - y, y - BOX_Y - BOX_HEIGHT + 1));
+  gint share = MAX (0, floor (256 * (1 - hypot (dx, dy) / (in_region->feather + 1))));
+
+  if (in_region->outside)
+    share = 256 - share;
+  return floor (share * in_region->share / 256.0 + 0.5);
+}
+
+/* The first and the last pixel of a line that an effect takes together. */
+static void
+find_mates (const InRegion *in_region, gint at, gint begin, gint *first, gint *last)
+{
+  *first = in_region->blocks ? at - (at - begin + 800) % 8 : at - 1;
+  *last = in_region->blocks ? *first + 7 : at + 1;
+}
+
+/* Means of one pixel's mates: of words, which alpha has weighed, and of code values. Blocks end at the picture's edge. */
+typedef struct
+{
+  gint word, code;
+} Means;
+
+static Means
+means_at (const InRegion *in_region, const Weighed *weighed, const Weighed *alpha, const Component *in,
+    const Component *in_alpha, gint x, gint y)
+{
+  gint64 words = 0, codes = 0, n = 0;
+  gint left, right, top, bottom;
+
+  find_mates (in_region, x, BOX_X, &left, &right);
+  find_mates (in_region, y, BOX_Y, &top, &bottom);
+  for (gint v = top; v <= bottom; v++)
+    for (gint u = left; u <= right; u++) {
+      gint at = CLAMP (v, 0, in->height - 1) * in->width + CLAMP (u, 0, in->width - 1);
+      gint word = word_of (&weighed->curve, in->samples[at]);
+
+      if (in_region->blocks && (u < 0 || v < 0 || u >= in->width || v >= in->height))
+        continue;
+      n++;
+      codes += in->samples[at];
+      words += in == in_alpha ? word : scaled (weighed, word, word_of (&alpha->curve, in_alpha->samples[at]), MOST);
+    }
+  return (Means){ (2 * words + n) / (2 * n), (2 * codes + n) / (2 * n) };
+}
+
+static gint
+blended (gint before, gint effect, gint share)
+{
+  return floor (before + (effect - before) * share / 256.0 + 0.5);
+}
+
+static gint
+expected_in_region (const InRegion *in_region, const Weighed weighed[4], const Component from[4], guint c, gint x,
+    gint y)
+{
+  const gint share = share_at (in_region, x, y), at = y * from[c].width + x, own = from[c].samples[at];
+  const gint own_alpha = word_of (&weighed[3].curve, from[3].samples[at]);
+  const Means alphas = means_at (in_region, &weighed[3], &weighed[3], &from[3], &from[3], x, y);
+  const Means means = means_at (in_region, &weighed[c], &weighed[3], &from[c], &from[3], x, y);
+  const gint alpha = blended (own_alpha, alphas.word, share);
+  gint before = word_of (&weighed[c].curve, own), after;
+
+  if (c == 3)
+    return alpha == own_alpha ? own : code_of (&weighed[3].curve, alpha);
+  if (alpha == 0)
+    return blended (own, means.code, share);
+  before = scaled (&weighed[c], before, own_alpha, MOST);
+  after = blended (before, means.word, share);
+  return after == before && alpha == own_alpha ? own
+                                               : code_of (&weighed[c].curve, scaled (&weighed[c], after, MOST, alpha));
+}
+
+static void
+check_in_region (const GstVideoInfo *info, const InRegion *in_region, GstBuffer *in, GstBuffer *out)
+{
+  Component from[4], to[4];
+  Weighed weighed[4];
+
+  frame_read (info, in, from);
+  frame_read (info, out, to);
+  for (guint c = 0; c < 4; c++)
+    weighed[c] = weighed_of (info, c, FALSE);
+  for (guint c = 0; c < 4; c++)
+    for (gint y = 0; y < from[c].height; y++)
+      for (gint x = 0; x < from[c].width; x++) {
+        gint expected = expected_in_region (in_region, weighed, from, c, x, y);
+
+        if (to[c].samples[y * from[c].width + x] != expected)
+          fail ("seed %u: %s %s component %u at %d,%d is %u, expected %d", seed, GST_VIDEO_INFO_NAME (info),
+              in_region->properties, c, x, y, to[c].samples[y * from[c].width + x], expected);
+      }
+  frame_clear (from);
+  frame_clear (to);
+}
+
+/* Every format with alpha, in place and not: each effect against the definition, and opaque as if it had no alpha. */
+GST_START_TEST (test_alpha_in_regions)
+{
+  g_autoptr (GPtrArray) formats = element_formats ();
+  guint n = 0;
+
+  for (guint i = 0; i < formats->len; i++)
+    for (guint k = 0; k < G_N_ELEMENTS (in_regions); k++) {
+      const InRegion *in_region = &in_regions[k];
+      GstVideoInfo info = info_with (formats->pdata[i], 48, 36, NULL);
+      g_autofree gchar *copy = g_strdup_printf ("boundary=replicate regions=12,10,24,16 %s apply-to=%s alpha=copy",
+          in_region->properties, in_region->outside ? "outside-regions" : "regions");
+      g_autofree gchar *weigh = g_strdup_printf ("%.*sweigh", (gint) strlen (copy) - 4, copy);
+      GstHarness *harness;
+      GstBuffer *opaque, *in, *out[2];
+
+      if (!GST_VIDEO_INFO_HAS_ALPHA (&info))
+        break;
+      in = frame_with_alpha (&info, n++, SOME);
+      opaque = frame_with_alpha (&info, n++, ALL);
+      check_same (&info, weigh, copy, opaque);
+      harness = windows_harness (weigh, gst_video_info_to_caps (&info));
+      out[0] = push_and_pull (harness, in);
+      push_ok (harness, gst_buffer_copy_deep (in));
+      out[1] = gst_harness_pull (harness);
+      check_equal (&info, out[0], out[1], (Part){ 0, 1, 0, 48, 0, 36 }, "in place");
+      if (is_subsampled (&info))
+        check_same (&info, weigh, copy, in);
+      else
+        check_in_region (&info, in_region, in, out[0]);
+      gst_buffer_unref (in);
+      gst_buffer_unref (opaque);
+      gst_buffer_unref (out[0]);
+      gst_buffer_unref (out[1]);
+      gst_harness_teardown (harness);
+    }
+  fail_unless (n >= 2 * 6 * 10);
+}
+GST_END_TEST;
+
+/* The place inside a line of n samples that is mirrored at both ends. */
+static gint
+mirrored (gint i, gint n)
+{
+  i = ((i % (2 * n)) + 2 * n) % (2 * n);
+  return i < n ? i : 2 * n - 1 - i;
+}
+
+/* True Gaussians around a pixel: of distances from the zero level, times alpha from 0 to 1, and of alpha. */
+static void
+blur_at (const GstVideoInfo *info, const Component from[4], gdouble sigma, gint x, gint y, gdouble sums[4])
+{
+  const gint radius = ceil (5 * sigma), width = from->width, height = from->height;
+  gint offset[GST_VIDEO_MAX_COMPONENTS], scale[GST_VIDEO_MAX_COMPONENTS];
+  gdouble total = 0;
+
+  gst_video_color_range_offsets (info->colorimetry.range, info->finfo, offset, scale);
+  memset (sums, 0, 4 * sizeof (*sums));
+  for (gint j = -radius; j <= radius; j++)
+    for (gint i = -radius; i <= radius; i++) {
+      const gint at = mirrored (y + j, height) * width + mirrored (x + i, width);
+      const gdouble weight = exp (-(i * i + j * j) / (2 * sigma * sigma));
+      const gdouble alpha = from[3].samples[at] / (gdouble) ((1 << GST_VIDEO_INFO_COMP_DEPTH (info, 3)) - 1);
+
+      total += weight;
+      sums[3] += weight * alpha;
+      for (guint c = 0; c < 3; c++)
+        sums[c] += weight * alpha * (from[c].samples[at] - offset[c]);
+    }
+  for (guint c = 0; c < 4; c++)
+    sums[c] /= total;
+  for (guint c = 0; c < 3 && sums[3] > 0; c++)
+    sums[c] = offset[c] + sums[c] / sums[3];
+}
+
+/* A blur by strength is near the true Gaussian of what is seen: colours count as their alpha, so differences do, too. */
+GST_START_TEST (test_alpha_of_blurs)
+{
+  static const gchar *const formats[] = { "RGBA", "AYUV", "ARGB64", "GBRA_10LE", "A444_10LE" };
+  static const gchar *const strengths[] = { "0.1", "0.5" };
+  static const gdouble sigmas[] = { 2, 8 };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (formats); i++) {
+    GstVideoInfo info = info_with (formats[i / 2], 48, 36, NULL);
+    const gdouble code = 1 << (GST_VIDEO_INFO_COMP_DEPTH (&info, 0) - 8);
+    const gdouble most = (1 << GST_VIDEO_INFO_COMP_DEPTH (&info, 3)) - 1;
+    GstBuffer *in = frame_with_alpha (&info, i, SOME), *out;
+    g_autofree gchar *line = g_strdup_printf ("mask=gaussian boundary=reflect apply-to=regions regions=12,10,24,16 "
+                                              "region-strength=%s alpha=weigh",
+        strengths[i % 2]);
+    GstHarness *harness = windows_harness (line, gst_video_info_to_caps (&info));
+    Component from[4], to[4];
+    gdouble worst = 0;
+
+    out = push_and_pull (harness, in);
+    frame_read (&info, in, from);
+    frame_read (&info, out, to);
+    for (gint y = BOX_Y; y < BOX_Y + BOX_HEIGHT; y++)
+      for (gint x = BOX_X; x < BOX_X + BOX_WIDTH; x++) {
+        gdouble expected[4];
+
+        blur_at (&info, from, sigmas[i % 2], x, y, expected);
+        worst = MAX (worst, fabs (to[3].samples[y * 48 + x] - expected[3] * most) / code);
+        for (guint c = 0; c < 3; c++)
+          worst = MAX (worst, fabs (to[c].samples[y * 48 + x] - expected[c]) * expected[3] / code);
+      }
+    g_print ("%s, sigma %g: at most %g code values of 8 bits from what is seen\n", formats[i / 2], sigmas[i % 2],
+        worst);
+    fail_unless (worst < 2, "seed %u: %s, sigma %g: %g code values", seed, formats[i / 2], sigmas[i % 2], worst);
+    frame_clear (from);
+    frame_clear (to);
+    gst_buffer_unref (in);
+    gst_buffer_unref (out);
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
+/* One colour stays that colour under any alpha, and a white square on transparent red has no other colour but white. */
+GST_START_TEST (test_alpha_of_one_color)
+{
+  static const gchar *const effects[] = { "region-effect=pixelate region-blocks=5", "region-strength=0.05",
+    "region-strength=0.3", "region-effect=mask mask=gaussian sigma=4", "region-effect=pixelate region-shape=ellipse",
+    "region-strength=0.1 region-feather=10 region-opacity=0.5" };
+  GstVideoInfo info = info_with ("RGBA", 64, 64, NULL);
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (effects); i++) {
+    g_autofree gchar *line = g_strdup_printf ("apply-to=regions regions=3,5,50,40 alpha=weigh %s", effects[i / 2]);
+    GstHarness *harness = windows_harness (line, gst_video_info_to_caps (&info));
+    GstBuffer *in = gst_buffer_new_allocate (NULL, info.size, NULL), *out;
+    GstMapInfo map;
+
+    fail_unless (gst_buffer_map (in, &map, GST_MAP_WRITE));
+    for (gint k = 0; k < 64 * 64; k++) {
+      gboolean white = k % 64 >= 20 && k % 64 < 40 && k / 64 >= 15 && k / 64 < 35;
+
+      GST_WRITE_UINT32_BE (map.data + 4 * k, i % 2 ? 0xc8802800 | 4 * (k % 64) : white ? 0xffffffff : 0xff000000);
+    }
+    gst_buffer_unmap (in, &map);
+    out = push_and_pull (harness, in);
+    fail_unless (gst_buffer_map (out, &map, GST_MAP_READ));
+    for (gint k = 0; k < 64 * 64; k++)
+      fail_unless (map.data[4 * k + 3] < 8
+              || GST_READ_UINT32_BE (map.data + 4 * k) >> 8 == (i % 2 ? 0xc88028 : 0xffffff),
+          "%s: 0x%08x at %d,%d", effects[i / 2], GST_READ_UINT32_BE (map.data + 4 * k), k % 64, k / 64);
+    gst_buffer_unmap (out, &map);
+    gst_buffer_unref (in);
+    gst_buffer_unref (out);
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
+/* Effects and boxes change while the element plays: each frame is as of an element that begins with it. */
+GST_START_TEST (test_alpha_of_new_effects)
+{
+  static const gchar *const effects[] = { "fill", "pixelate", "pixelate", "pixelate", "mask", "mask", "noise-pixelate",
+    "mask", "pixelate", "fill" };
+  static const gchar *const regions[] = { "12,10,24,16", "4,4,20,16", "4,4,20,16" };
+  GstVideoInfo info = info_with ("RGBA", 48, 36, NULL);
+  GstHarness *harness = windows_harness ("mask=box apply-to=regions region-seed=9 region-effect=fill alpha=weigh",
+      gst_video_info_to_caps (&info));
+
+  for (guint i = 0; i < G_N_ELEMENTS (effects); i++) {
+    GstBuffer *in = frame_with_alpha (&info, i, i % 4 == 2 ? ALL : SOME), *out, *expected;
+    g_autofree gchar *line =
+        g_strdup_printf ("mask=box apply-to=regions regions=%s region-seed=9 region-effect=%s alpha=weigh",
+            regions[i % 3], effects[i]);
+    GstHarness *alone = windows_harness (line, gst_video_info_to_caps (&info));
+
+    gst_util_set_object_arg (G_OBJECT (harness->element), "region-effect", effects[i]);
+    g_object_set (harness->element, "regions", regions[i % 3], NULL);
+    out = push_and_pull (harness, in);
+    expected = push_and_pull (alone, in);
+    if (!g_str_equal (effects[i], "noise-pixelate"))
+      check_equal (&info, expected, out, (Part){ 0, 1, 0, 48, 0, 36 }, effects[i]);
+    gst_buffer_unref (in);
+    gst_buffer_unref (out);
+    gst_buffer_unref (expected);
+    gst_harness_teardown (alone);
+  }
+  gst_harness_teardown (harness);
+}
+GST_END_TEST;
+
+/* What an earlier frame has left in memory beyond the part that is weighed shows nowhere. */
+GST_START_TEST (test_alpha_of_margins)
+{
+  static const gchar *const kinds[] = { NULL, "interlace-mode=interleaved", "multiview-mode=column-interleaved,views=2",
+    "multiview-mode=side-by-side,views=2" };
+  static const gchar *const effects[] = { "region-effect=pixelate region-blocks=1 region-feather=9",
+    "region-strength=0.1", "region-strength=0.3 region-expand=0.5",
+    "mask=box mask-width=15 region-effect=mask iterations=2" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds) * G_N_ELEMENTS (effects) * 3; i++) {
+    GstVideoInfo info = info_with ("RGBA", 300, 220, kinds[i % 4]);
+    g_autofree gchar *line = g_strdup_printf ("mask=gaussian boundary=%s apply-to=regions %s regions=90,80,40,30 "
+                                              "alpha=weigh",
+        check_boundary_name (i / 16), effects[i / 4 % 4]);
+    GstHarness *used = windows_harness (line, gst_video_info_to_caps (&info));
+    GstHarness *fresh = windows_harness (line, gst_video_info_to_caps (&info));
+    GstBuffer *in[2] = { frame_with_alpha (&info, 2 * i, SOME), frame_with_alpha (&info, 2 * i + 1, SOME) }, *out[2];
+
+    g_object_set (used->element, "regions", "0,0,300,220", NULL);
+    gst_buffer_unref (push_and_pull (used, in[0]));
+    g_object_set (used->element, "regions", "90,80,40,30", NULL);
+    out[0] = push_and_pull (used, in[1]);
+    out[1] = push_and_pull (fresh, in[1]);
+    check_equal (&info, out[1], out[0], (Part){ 0, 1, 0, 300, 0, 220 }, line);
+    for (guint k = 0; k < 2; k++) {
+      gst_buffer_unref (in[k]);
+      gst_buffer_unref (out[k]);
+    }
+    gst_harness_teardown (used);
+    gst_harness_teardown (fresh);
+  }
 }
 GST_END_TEST;
 
@@ -487,8 +865,14 @@ light_tests (void)
   tcase_add_test (tc, test_light_of_flat_areas);
   tcase_add_test (tc, test_light_in_parts);
   tcase_add_test (tc, test_light_is_refused);
+  tcase_add_test (tc, test_light_is_unknown);
   tcase_add_test (tc, test_alpha_of_formats);
   tcase_add_test (tc, test_alpha_as_it_is);
+  tcase_add_test (tc, test_alpha_in_regions);
+  tcase_add_test (tc, test_alpha_of_blurs);
+  tcase_add_test (tc, test_alpha_of_one_color);
+  tcase_add_test (tc, test_alpha_of_new_effects);
+  tcase_add_test (tc, test_alpha_of_margins);
   tcase_add_test (tc, test_alpha_in_turns);
   return tc;
 }
