@@ -42,31 +42,35 @@ typedef struct
 #define SOFT FACES " region-shape=ellipse region-feather=20"
 
 static const Case cases[] = {
-  { "whole frame, sigma 22.6", "mask=gaussian sigma=22.627417", 0, 0, IN_PLACE, NULL, FALSE },
-  { "whole frame, 5x5", "mask=gaussian", 0, 0, IN_PLACE, NULL, FALSE },
-  { "strength 0.2", FACES, 0, 0, IN_PLACE, NULL, FALSE },
-  { "strength 0.2", FACES, 1, 100, IN_PLACE, NULL, FALSE },
-  { "strength 0.2", FACES, 10, 100, IN_PLACE, NULL, FALSE },
-  { "strength 0.05", "apply-to=regions mask=gaussian region-strength=0.05", 10, 100, IN_PLACE, NULL, FALSE },
-  { "gaussian as it is", "apply-to=regions region-effect=mask mask=gaussian", 10, 100, IN_PLACE, NULL, FALSE },
-  { "strength 0.2, on a copy", FACES, 10, 100, ON_A_COPY, NULL, FALSE },
-  { "strength 0.2, ellipses", FACES " region-shape=ellipse", 10, 100, IN_PLACE, NULL, FALSE },
-  { "strength 0.2, soft boxes", FACES " region-feather=20", 10, 100, IN_PLACE, NULL, FALSE },
-  { "strength 0.2, soft ellipses", SOFT, 10, 100, IN_PLACE, NULL, FALSE },
-  { "strength 0.2", FACES, 40, 100, IN_PLACE, NULL, FALSE },
-  { "strength 0.2", FACES, 100, 30, IN_PLACE, NULL, FALSE },
-  { "strength 0.2", FACES, 1000, 20, IN_PLACE, NULL, FALSE },
-  { "strength 0.2", FACES, 1, 300, IN_PLACE, NULL, FALSE },
-  { "strength 0.2", FACES, 1, 600, IN_PLACE, NULL, FALSE },
-  { "pixelate", "apply-to=regions region-effect=pixelate region-blocks=6", 10, 100, IN_PLACE, NULL, FALSE },
-  { "pixelate", "apply-to=regions region-effect=pixelate region-blocks=6", 1, 600, IN_PLACE, NULL, FALSE },
-  { "fill", "apply-to=regions region-effect=fill", 10, 100, IN_PLACE, NULL, FALSE },
-  { "fill, on a copy", "apply-to=regions region-effect=fill", 10, 100, ON_A_COPY, NULL, FALSE },
-  { "strength 0.2, moving", FACES, 10, 100, MOVING, NULL, FALSE },
-  { "strength 0.2, moving", FACES, 100, 30, MOVING, NULL, FALSE },
-  { "strength 0.2, moving", FACES, 1000, 20, MOVING, NULL, FALSE },
-  { "fill, moving", "apply-to=regions region-effect=fill", 10, 100, MOVING, NULL, FALSE },
+  { "whole frame, sigma 22.6", "mask=gaussian sigma=22.627417", 0, 0, IN_PLACE, NULL, TRUE },
+  { "whole frame, 5x5", "mask=gaussian", 0, 0, IN_PLACE, NULL, TRUE },
+  { "strength 0.2", FACES, 0, 0, IN_PLACE, NULL, TRUE },
+  { "strength 0.2", FACES, 1, 100, IN_PLACE, NULL, TRUE },
+  { "strength 0.2", FACES, 10, 100, IN_PLACE, NULL, TRUE },
+  { "strength 0.05", "apply-to=regions mask=gaussian region-strength=0.05", 10, 100, IN_PLACE, NULL, TRUE },
+  { "gaussian as it is", "apply-to=regions region-effect=mask mask=gaussian", 10, 100, IN_PLACE, NULL, TRUE },
+  { "strength 0.2, on a copy", FACES, 10, 100, ON_A_COPY, NULL, TRUE },
+  { "strength 0.2, ellipses", FACES " region-shape=ellipse", 10, 100, IN_PLACE, NULL, TRUE },
+  { "strength 0.2, soft boxes", FACES " region-feather=20", 10, 100, IN_PLACE, NULL, TRUE },
+  { "strength 0.2, soft ellipses", SOFT, 10, 100, IN_PLACE, NULL, TRUE },
+  { "strength 0.2", FACES, 40, 100, IN_PLACE, NULL, TRUE },
+  { "strength 0.2", FACES, 100, 30, IN_PLACE, NULL, TRUE },
+  { "strength 0.2", FACES, 1000, 20, IN_PLACE, NULL, TRUE },
+  { "strength 0.2", FACES, 1, 300, IN_PLACE, NULL, TRUE },
+  { "strength 0.2", FACES, 1, 600, IN_PLACE, NULL, TRUE },
+  { "pixelate", "apply-to=regions region-effect=pixelate region-blocks=6", 10, 100, IN_PLACE, NULL, TRUE },
+  { "pixelate", "apply-to=regions region-effect=pixelate region-blocks=6", 1, 600, IN_PLACE, NULL, TRUE },
+  { "fill", "apply-to=regions region-effect=fill", 10, 100, IN_PLACE, NULL, TRUE },
+  { "fill, on a copy", "apply-to=regions region-effect=fill", 10, 100, ON_A_COPY, NULL, TRUE },
+  { "strength 0.2, moving", FACES, 10, 100, MOVING, NULL, TRUE },
+  { "strength 0.2, moving", FACES, 100, 30, MOVING, NULL, TRUE },
+  { "strength 0.2, moving", FACES, 1000, 20, MOVING, NULL, TRUE },
+  { "fill, moving", "apply-to=regions region-effect=fill", 10, 100, MOVING, NULL, TRUE },
   { "gaussian as it is, outside", "apply-to=outside-regions region-effect=mask mask=gaussian", 10, 100, IN_PLACE, NULL,
+      TRUE },
+  { "strength 0.2, translucent", FACES, 10, 100, IN_PLACE, "RGBA", FALSE },
+  { "strength 0.2, translucent", FACES, 1, 100, IN_PLACE, "RGBA", FALSE },
+  { "pixelate, translucent", "apply-to=regions region-effect=pixelate region-blocks=6", 1, 600, IN_PLACE, "RGBA",
       FALSE },
 };
 
@@ -197,7 +201,7 @@ cuda_caps (const GstVideoInfo *info)
   return caps;
 }
 
-/* opaque is for formats whose fourth byte of a pixel is alpha. */
+/* Where a format has alpha, that is the fourth byte of each pixel. */
 static GstBuffer *
 make_frame (const GstVideoInfo *info, gboolean opaque)
 {
@@ -207,7 +211,7 @@ make_frame (const GstVideoInfo *info, gboolean opaque)
 
   gst_buffer_map (frame, &map, GST_MAP_WRITE);
   for (gsize i = 0; i < map.size; i++)
-    map.data[i] = opaque && i % 4 == 3 ? 255 : g_random_int ();
+    map.data[i] = opaque && GST_VIDEO_INFO_HAS_ALPHA (info) && i % 4 == 3 ? 255 : g_random_int ();
   gst_buffer_unmap (frame, &map);
   if (!cuda)
     return frame;
