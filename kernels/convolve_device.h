@@ -136,6 +136,26 @@ ConvolveStatus convolve_device_upload (ConvolveDevice *device, int plane, const 
 ConvolveStatus convolve_device_download (ConvolveDevice *device, int plane, const ConvolveRows *rows,
     ConvolveError *error);
 
+/*
+ * The same for host memory that is not page-locked: threads copy the rows between the host and page-locked memory of the
+ * device, while the bus takes other rows. An upload has read the rows on return. A download writes the rows in
+ * convolve_device_wait(). Where no memory can be locked, the rows are copied as by the functions above. Errors: INVALID,
+ * DEVICE_FAILED.
+ */
+ConvolveStatus convolve_device_upload_pageable (ConvolveDevice *device, int plane, const ConvolveRows *rows,
+    ConvolveError *error);
+ConvolveStatus convolve_device_download_pageable (ConvolveDevice *device, int plane, const ConvolveRows *rows,
+    ConvolveError *error);
+
+/*
+ * Lets so many threads, the caller included, copy pageable rows from now on; 0 stands for one on each core. Few threads
+ * fill the bus, so the device takes at most some. In a new device the caller works alone.
+ */
+void convolve_device_use_threads (ConvolveDevice *device, int threads);
+
+/* Whether no memory could be locked for pageable rows. */
+bool convolve_device_lacks_staging (const ConvolveDevice *device);
+
 /* Ends the frame that was begun: all of its work is enqueued. Errors: DEVICE_FAILED. */
 ConvolveStatus convolve_device_end (ConvolveDevice *device, ConvolveError *error);
 

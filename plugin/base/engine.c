@@ -194,6 +194,8 @@ make_work (GstCudaConvolveEngine *engine, ConvolveProperties *properties, Convol
   if (gst_cuda_convolve_device_open (base->device, properties, engine->cuda_memory, error) != CONVOLVE_OK
       || gst_cuda_convolve_device_enter (base->device, error) != CONVOLVE_OK)
     return NULL;
+  if (gst_cuda_convolve_device_get_handle (base->device))
+    convolve_device_use_threads (gst_cuda_convolve_device_get_handle (base->device), properties->n_threads);
   work = GST_CUDA_CONVOLVE_BASE_GET_CLASS (base)->make_work (base, properties, error);
   gst_cuda_convolve_device_leave (base->device);
   return work;

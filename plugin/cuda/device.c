@@ -21,6 +21,7 @@ struct _GstCudaConvolveDevice
   gboolean missing;    /* no device was found, and an INFO said so */
 
   guint follows_told, pins_told; /* see GST_CUDA_CONVOLVE_TELL */
+  gboolean staging_told;
 };
 
 GstCudaConvolveDevice *
@@ -241,6 +242,7 @@ gst_cuda_convolve_device_start (GstCudaConvolveDevice *device, const ConvolvePro
 {
   device->missing = FALSE;
   device->follows_told = device->pins_told = 0;
+  device->staging_told = FALSE;
   device->id = properties->device_id;
   if (!convolve_properties_want_device (properties) || convolve_device_find (device->id, error) == CONVOLVE_OK)
     return CONVOLVE_OK;
@@ -315,4 +317,14 @@ gst_cuda_convolve_device_pin (GstCudaConvolveDevice *device, GstBuffer *buffer)
 {
   return gst_cuda_convolve_pin_buffer (buffer, device->element, &device->pins_told, convolve_device_id (device->handle),
       working_context (device));
+}
+
+void
+gst_cuda_convolve_device_tell_staging (GstCudaConvolveDevice *device)
+{
+  if (device->staging_told || !convolve_device_lacks_staging (device->handle))
+    return;
+  device->staging_told = TRUE;
+  GST_INFO_OBJECT (device->element,
+      "no memory could be page-locked for frames in pageable memory, so that their copies are slower");
 }

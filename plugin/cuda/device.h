@@ -92,6 +92,11 @@ gboolean gst_cuda_convolve_device_orders (GstCudaConvolveDevice *device, GstBuff
 /* Page-locks the buffer's host memory for the device, as gst_cuda_convolve_pin_buffer() describes. */
 gboolean gst_cuda_convolve_device_pin (GstCudaConvolveDevice *device, GstBuffer *buffer);
 
+/*
+ * After a frame with pageable memory: the log is told once where the device could not lock memory for such frames.
+ */
+void gst_cuda_convolve_device_tell_staging (GstCudaConvolveDevice *device);
+
 /* Whether CUDA still works in the context; for those who learn only that a call of GstCuda failed. */
 ConvolveStatus gst_cuda_convolve_cuda_check (GstCudaConvolveContext *context, ConvolveError *error);
 

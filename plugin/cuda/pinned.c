@@ -24,7 +24,7 @@
 typedef struct
 {
   guint8 *data;
-  gsize size;
+  gsize size; /* of what can be locked, or 0 */
   gint device_id;
   GstCudaConvolveContext *context; /* referenced, or NULL */
   gboolean pinned;
@@ -70,25 +70,33 @@ record_free (gpointer data)
 }
 
 /*
- * The number of bytes, in full pages from the start of the memory, that can be locked without touching other memory; 0
- * where that is not certain, or where a frame would lie only partly in them. It is certain for a block that the buffer's
- * pool allocated on the heap, if the block begins with a page. A pool of a derived type may wrap any memory as system
- * memory, so the type must match exactly. The flag TAG_MEMORY tells that an element has replaced the memory of the buffer.
+ * Whether the memory of the buffer is a block that the buffer's pool allocated. A pool of a derived type may wrap any memory
+ * as system memory, so the type must match exactly. The flag TAG_MEMORY tells that an element has replaced the memory.
+ */
+static gboolean
+has_own_block (GstBuffer *buffer)
+{
+  GType type = buffer->pool ? G_OBJECT_TYPE (buffer->pool) : G_TYPE_NONE;
+
+  return (type == GST_TYPE_VIDEO_BUFFER_POOL || type == GST_TYPE_BUFFER_POOL) && gst_buffer_n_memory (buffer) == 1
+      && !GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_TAG_MEMORY);
+}
+
+/*
+ * The number of bytes of such a block, in full pages from its start, that can be locked without touching other memory; 0
+ * where that is not certain, or where a frame would lie only partly in them. It is certain for a block that the pool
+ * allocated on the heap, if the block begins with a page. To read the settings of a pool allocates memory.
  */
 static gsize
 count_own_bytes (GstBuffer *buffer, GstMemory *memory)
 {
   gsize whole = memory->maxsize / page_size () * page_size ();
-  GType type = buffer->pool ? G_OBJECT_TYPE (buffer->pool) : G_TYPE_NONE;
   GstAllocationParams params = { 0 };
   GstAllocator *allocator = NULL;
   GstStructure *config;
   gboolean plain;
   guint size = 0;
 
-  if ((type != GST_TYPE_VIDEO_BUFFER_POOL && type != GST_TYPE_BUFFER_POOL) || gst_buffer_n_memory (buffer) != 1
-      || GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_TAG_MEMORY))
-    return 0;
   config = gst_buffer_pool_get_config (buffer->pool);
   gst_buffer_pool_config_get_params (config, NULL, &size, NULL, NULL);
   gst_buffer_pool_config_get_allocator (config, &allocator, &params);
@@ -163,14 +171,13 @@ static Record *
 find_record (GstBuffer *buffer, GstMemory *memory, GstMemory *block)
 {
   Record *record = gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (block), record_quark ());
-  gsize size = record ? 0 : count_own_bytes (buffer, memory);
 
-  if (record || size == 0)
-    return record;
-  record = g_new0 (Record, 1);
-  record->size = size;
-  gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (block), record_quark (), record, record_free);
-  return record;
+  if (!record && has_own_block (buffer)) {
+    record = g_new0 (Record, 1);
+    record->size = count_own_bytes (buffer, memory);
+    gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (block), record_quark (), record, record_free);
+  }
+  return record && record->size > 0 ? record : NULL;
 }
 
 /* A block was locked in so many microseconds, or was not, for a reason. Each block is tried once. */

@@ -107,7 +107,7 @@
 /**
  * GstCudaConvLayer:n-threads:
  *
- * Number of threads that share a frame where the CPU convolves it (0 = one for each core).
+ * Number of threads that share a frame where the CPU convolves it, or copies it for a GPU (0 = one for each core).
  *
  * Since: 0.3
  */
@@ -394,7 +394,7 @@
 /**
  * GstCudaConvolve:n-threads:
  *
- * Number of threads that share a frame where the CPU convolves it (0 = one for each core).
+ * Number of threads that share a frame where the CPU convolves it, or copies it for a GPU (0 = one for each core).
  *
  * Since: 0.1
  */

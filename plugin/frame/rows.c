@@ -6,7 +6,6 @@
 #include "frame/cells.h"
 
 #define STRIP_UNIT 250e3 /* bytes; measured on PCIe 5, where 3 to 10 strips of a 4K frame take the same time */
-#define PAGEABLE_FEWER 4 /* so many times fewer strips of memory that is not page-locked */
 
 ConvolveRows
 gst_cuda_convolve_host_rows (const GstCudaConvolvePlane *shape, const GstVideoFrame *frame, guint plane, gint first,
@@ -23,6 +22,20 @@ gst_cuda_convolve_host_rows (const GstCudaConvolvePlane *shape, const GstVideoFr
     .host = data + (gssize) (upside_down ? end - 1 : first) * stride,
     .host_stride = ABS ((gint64) stride), /* that of a single row may be any number */
   };
+}
+
+ConvolveStatus
+gst_cuda_convolve_upload (ConvolveDevice *device, const GstCudaConvolveFrame *frame, guint plane,
+    const ConvolveRows *rows, ConvolveError *error)
+{
+  return (frame->pinned ? convolve_device_upload : convolve_device_upload_pageable) (device, plane, rows, error);
+}
+
+ConvolveStatus
+gst_cuda_convolve_download (ConvolveDevice *device, const GstCudaConvolveFrame *frame, guint plane,
+    const ConvolveRows *rows, ConvolveError *error)
+{
+  return (frame->pinned ? convolve_device_download : convolve_device_download_pageable) (device, plane, rows, error);
 }
 
 guint8 *
@@ -73,15 +86,14 @@ gst_cuda_convolve_count_bytes (const GstCudaConvolvePlane *planes, guint n)
 /*
  * Nothing overlaps the upload of the first strip and the download of the
  * last one, and each strip costs the copy engines a pause. Therefore the best number grows with the square root of the
- * frame's size. The CPU copies memory that is not page-locked through the driver's buffer, and fewer strips are best.
- * Frames that overlap each other need no strips.
+ * frame's size. That holds for pageable memory, too, which threads copy strip by strip. Frames that overlap each other
+ * need no strips.
  */
 gdouble
 gst_cuda_convolve_count_strips (gdouble bytes, const GstCudaConvolveFrame *in, const GstCudaConvolveFrame *out,
     gboolean alone)
 {
-  gboolean pinned = (in->on_device || in->pinned) && (out->on_device || out->pinned);
-  gdouble strips = sqrt (bytes / STRIP_UNIT) / (pinned ? 1 : PAGEABLE_FEWER);
+  gdouble strips = sqrt (bytes / STRIP_UNIT);
 
   return alone && !(in->on_device && out->on_device) ? MAX (1, strips) : 1;
 }

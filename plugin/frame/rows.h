@@ -17,7 +17,7 @@ typedef struct
   GstVideoFrame video;
   GstCudaConvolveCrop crop;
   gboolean on_device; /* the planes are device pointers, otherwise host pointers */
-  gboolean pinned;    /* host memory is page-locked: the device copies it without the CPU */
+  gboolean pinned;    /* host memory is page-locked: the device copies it without the CPU's threads */
 } GstCudaConvolveFrame;
 
 /*
@@ -26,6 +26,12 @@ typedef struct
  */
 ConvolveRows gst_cuda_convolve_host_rows (const GstCudaConvolvePlane *shape, const GstVideoFrame *frame, guint plane,
     gint first, gint end);
+
+/* Enqueue the copy of rows of a frame on the host to a stage, or back. */
+ConvolveStatus gst_cuda_convolve_upload (ConvolveDevice *device, const GstCudaConvolveFrame *frame, guint plane,
+    const ConvolveRows *rows, ConvolveError *error);
+ConvolveStatus gst_cuda_convolve_download (ConvolveDevice *device, const GstCudaConvolveFrame *frame, guint plane,
+    const ConvolveRows *rows, ConvolveError *error);
 
 /* A plane of two frames: row 0, and the bytes to row 1. */
 typedef struct

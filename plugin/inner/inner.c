@@ -217,7 +217,7 @@ place_plane (const Inner *inner, guint number, const GstCudaConvolveFrame *in, c
   if (status == CONVOLVE_OK && !in->on_device) {
     ConvolveRows rows = gst_cuda_convolve_host_rows (shape, &in->video, number, 0, shape->rows);
 
-    status = convolve_device_upload (inner->work.device, number, &rows, error);
+    status = gst_cuda_convolve_upload (inner->work.device, in, number, &rows, error);
   }
   return status;
 }
@@ -231,7 +231,7 @@ fetch_plane (const Inner *inner, guint number, const GstCudaConvolveFrame *out, 
   if (out->on_device)
     return CONVOLVE_OK;
   rows = gst_cuda_convolve_host_rows (shape, &out->video, number, 0, shape->rows);
-  return convolve_device_download (inner->work.device, number, &rows, error);
+  return gst_cuda_convolve_download (inner->work.device, out, number, &rows, error);
 }
 
 /* The frame as one in the device's memory, where its planes are at these places. */

@@ -218,7 +218,7 @@ upload_rows (Job *job, gint end, ConvolveError *error)
   for (guint i = 0; i < layout->n_planes && status == CONVOLVE_OK; i++) {
     ConvolveRows rows = gst_cuda_convolve_host_rows (&layout->planes[i], &job->in->video, i, job->uploaded, end);
 
-    status = convolve_device_upload (job->device, i, &rows, error);
+    status = gst_cuda_convolve_upload (job->device, job->in, i, &rows, error);
   }
   job->uploaded = end;
   return status;
@@ -233,7 +233,7 @@ download_rows (const Job *job, gint first, gint end, ConvolveError *error)
   for (guint i = 0; i < layout->n_planes && !job->out->on_device && status == CONVOLVE_OK; i++) {
     ConvolveRows rows = gst_cuda_convolve_host_rows (&layout->planes[i], &job->out->video, i, first, end);
 
-    status = convolve_device_download (job->device, i, &rows, error);
+    status = gst_cuda_convolve_download (job->device, job->out, i, &rows, error);
   }
   return status;
 }

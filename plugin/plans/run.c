@@ -142,7 +142,7 @@ upload_rows (Plane *plane, gint end, ConvolveError *error)
     return CONVOLVE_OK;
   rows = host_rows (plane, &plane->in->video, plane->uploaded, end);
   plane->uploaded = end;
-  return convolve_device_upload (plane->device, plane->number, &rows, error);
+  return gst_cuda_convolve_upload (plane->device, plane->in, plane->number, &rows, error);
 }
 
 static ConvolveStatus
@@ -156,7 +156,7 @@ run_strip (Plane *plane, gint first, gint end, ConvolveError *error)
   if (status == CONVOLVE_OK && !plane->out->on_device) {
     ConvolveRows rows = host_rows (plane, &plane->out->video, first, end);
 
-    status = convolve_device_download (plane->device, plane->number, &rows, error);
+    status = gst_cuda_convolve_download (plane->device, plane->out, plane->number, &rows, error);
   }
   return status;
 }
@@ -260,7 +260,7 @@ run_block (const Plane *frame, ConvolveError *error)
   ConvolveStatus status = convolve_device_stage (frame->device, 0, bytes, 1, &stage, error);
 
   if (status == CONVOLVE_OK)
-    status = convolve_device_upload (frame->device, 0, &up, error);
+    status = gst_cuda_convolve_upload (frame->device, frame->in, 0, &up, error);
   if (status == CONVOLVE_OK)
     status = convolve_device_independent (frame->device, is_independent (frame), error);
   for (guint i = 0; i < layout->n_groups && status == CONVOLVE_OK; i++) {
@@ -274,7 +274,7 @@ run_block (const Plane *frame, ConvolveError *error)
   }
   status = end_independent (frame, status, error);
   if (status == CONVOLVE_OK)
-    status = convolve_device_download (frame->device, 0, &down, error);
+    status = gst_cuda_convolve_download (frame->device, frame->out, 0, &down, error);
   return status;
 }
 

@@ -344,7 +344,7 @@ place_plane (GstCudaConvolveRegions *regions, guint number, const GstCudaConvolv
   if (status == CONVOLVE_OK && !in->on_device) {
     ConvolveRows rows = gst_cuda_convolve_host_rows (shape, &in->video, number, 0, shape->rows);
 
-    status = convolve_device_upload (regions->work.device, number, &rows, error);
+    status = gst_cuda_convolve_upload (regions->work.device, in, number, &rows, error);
   }
   return status;
 }
@@ -358,7 +358,7 @@ fetch_plane (GstCudaConvolveRegions *regions, guint number, const GstCudaConvolv
   if (out->on_device)
     return CONVOLVE_OK;
   rows = gst_cuda_convolve_host_rows (shape, &out->video, number, 0, shape->rows);
-  return convolve_device_download (regions->work.device, number, &rows, error);
+  return gst_cuda_convolve_download (regions->work.device, out, number, &rows, error);
 }
 
 ConvolveStatus

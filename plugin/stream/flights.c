@@ -401,6 +401,8 @@ run_on_device (GstCudaConvolveFlights *flights, guint slot, ConvolveError *error
     status = work->kind->run_on_device (work, flights->kept == 0, &flight->in, &flight->out, error);
   if (status == CONVOLVE_OK)
     status = convolve_device_end (work->device, error);
+  if (!(flight->in.on_device || flight->in.pinned) || !(flight->out.on_device || flight->out.pinned))
+    gst_cuda_convolve_device_tell_staging (flights->device);
   /* The frames are unmapped after an error, and nothing may read or write them then. */
   if (status != CONVOLVE_OK)
     convolve_device_finish (work->device, NULL);
@@ -489,11 +491,15 @@ GstFlowReturn
 gst_cuda_convolve_flights_begin (GstCudaConvolveFlights *flights, GstCudaConvolveWork *work,
     const GstCudaConvolveCrop *crop, GstBuffer *input, GstBuffer *output)
 {
-  guint slot = (flights->first + flights->n) % CONVOLVE_MAX_FRAMES;
+  guint slot;
   ConvolveError error;
   ConvolveStatus status = gst_cuda_convolve_device_enter (flights->device, &error);
   gboolean begun = FALSE;
 
+  /* One frame at a time needs the memory of one slot. */
+  if (flights->n == 0 && !flights->ring[0].pending)
+    flights->first = 0;
+  slot = (flights->first + flights->n) % CONVOLVE_MAX_FRAMES;
   set_kept (flights, input);
   if (status == CONVOLVE_OK) {
     status = wait_for_slot (flights, slot, &error);

@@ -33,7 +33,7 @@ typedef struct
   gint variant;           /* CONVOLVE_VARIANT_AUTO or a variant's number */
   gint device_id;         /* number of the CUDA device, or -1 for any */
   guint frames_in_flight; /* 1..CONVOLVE_MAX_FRAMES */
-  guint n_threads;        /* on the CPU; 0 means one for each core */
+  guint n_threads;        /* of the CPU; 0 means one for each core */
   gint field_mode;        /* a value of ConvolveFieldMode */
   guint iterations;       /* 1..CONVOLVE_MAX_ITERATIONS, of the mask */
   gint alpha;             /* a value of ConvolveAlphaMode */

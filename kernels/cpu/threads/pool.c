@@ -128,13 +128,19 @@ count_cores (void)
   return (int) sysconf (_SC_NPROCESSORS_ONLN);
 }
 
+int
+convolve_pool_count (int threads, int most)
+{
+  threads = threads > 0 ? threads : count_cores ();
+  return threads < 1 ? 1 : threads > most ? most : threads;
+}
+
 ConvolvePool *
 convolve_pool_new (int threads, ConvolveError *error)
 {
   ConvolvePool *pool;
 
-  threads = threads > 0 ? threads : count_cores ();
-  threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
+  threads = convolve_pool_count (threads, MAX_THREADS);
   pool = calloc (1, sizeof (ConvolvePool) + (threads - 1) * sizeof (Worker));
   if (!pool) {
     convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d threads", threads);

@@ -18,6 +18,9 @@ typedef void (*ConvolveJob) (const void *data, int first, int count, void *memor
 ConvolveStatus convolve_pool_run (ConvolvePool *pool, int threads, int jobs, size_t size, ConvolveJob run,
     const void *data, ConvolveError *error);
 
+/* The threads that `threads` asks for, where 0 stands for one on each core, and at most `most`. */
+int convolve_pool_count (int threads, int most);
+
 /* Jobs that need the results of all jobs of the step before. */
 typedef struct
 {

@@ -181,6 +181,7 @@ new_device (int id, bool adopted, ConvolveError *error)
   }
   device->id = id < 0 ? 0 : id;
   device->adopted = adopted;
+  device->staging = convolve_staging_new (device);
   code = adopted ? cudaGetDevice (&device->id) : convolve_context_of_device (device->id, &device->context);
   if (code != cudaSuccess)
     status = convolve_device_fail (device, code, "cannot open the CUDA device", error);
@@ -216,6 +217,7 @@ convolve_device_free (ConvolveDevice *device)
   convolve_device_finish (device, NULL);
   ConvolveExit exit (device);
 
+  convolve_staging_free (device->staging);
   if (exit.possible) {
     convolve_frames_clear (device);
     cudaFree (device->scratch);
@@ -245,6 +247,18 @@ convolve_device_only_if (ConvolveDevice *device, const unsigned *seen)
 {
   convolve_flush (device, NULL);
   device->only_if = seen;
+}
+
+void
+convolve_device_use_threads (ConvolveDevice *device, int threads)
+{
+  convolve_staging_use_threads (device->staging, threads);
+}
+
+bool
+convolve_device_lacks_staging (const ConvolveDevice *device)
+{
+  return convolve_staging_is_refused (device->staging);
 }
 
 int

@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 
 #include "common/internal.h"
+#include "staging.h"
 
 /* The phases of a frame on the device. Each has a stream of its own. */
 enum Phase
@@ -31,6 +32,7 @@ struct Frame
   Stage stages[CONVOLVE_ALL_STAGES];
   cudaEvent_t begins[N_PHASES], ends[N_PHASES]; /* with times, recorded where timed is set */
   cudaEvent_t done[N_PHASES];                   /* recorded where last is set, for convolve_device_wait () */
+  cudaEvent_t marks[CONVOLVE_MOST_MARKS];       /* see convolve_device_mark (); NULL until one is needed */
   bool used[N_PHASES];                          /* the frame has enqueued work of this phase */
   bool last[N_PHASES];                          /* no later phase of the frame waits for this one */
   bool timed;
@@ -67,6 +69,7 @@ struct ConvolveDevice
   void *scratch; /* see convolve_device_scratch () */
   size_t scratch_bytes;
   Frame frames[CONVOLVE_MAX_FRAMES];
+  ConvolveStaging *staging; /* of pageable rows, or NULL */
   unsigned begun;      /* the number of frames that were begun */
   Frame *frame;        /* the frame that was begun and has not ended, or NULL */
   cudaError_t failure; /* of the first call that failed: from then on, calls only wait and give back */

@@ -6,6 +6,7 @@
 #include "common/batch.h"
 #include "common/form.h"
 #include "common/internal.h"
+#include "staging.h"
 
 static ConvolveStatus
 no_cuda (ConvolveError *error)
@@ -136,6 +137,59 @@ convolve_device_upload (ConvolveDevice *device, int plane, const ConvolveRows *r
 
 ConvolveStatus
 convolve_device_download (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_upload_pageable (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_download_pageable (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+void
+convolve_device_use_threads (ConvolveDevice *device, int threads)
+{
+}
+
+bool
+convolve_device_lacks_staging (const ConvolveDevice *device)
+{
+  return true;
+}
+
+void *
+convolve_device_new_locked (ConvolveDevice *device, size_t bytes)
+{
+  return NULL;
+}
+
+void
+convolve_device_free_locked (ConvolveDevice *device, void *memory)
+{
+}
+
+ConvolveStatus
+convolve_device_transfer (ConvolveDevice *device, int plane, ConvolveCopy direction, size_t offset, size_t bytes,
+    void *host, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_mark (ConvolveDevice *device, int mark, ConvolveError *error)
+{
+  return no_cuda (error);
+}
+
+ConvolveStatus
+convolve_device_wait_mark (ConvolveDevice *device, int slot, int mark, ConvolveError *error)
 {
   return no_cuda (error);
 }

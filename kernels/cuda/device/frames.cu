@@ -67,6 +67,8 @@ convolve_frames_clear (ConvolveDevice *device)
     clear_events (frame->begins);
     clear_events (frame->ends);
     clear_events (frame->done);
+    for (int i = 0; i < CONVOLVE_MOST_MARKS && frame->marks[i]; i++)
+      cudaEventDestroy (frame->marks[i]);
   }
   clear_events (device->enqueued);
 }
@@ -106,6 +108,28 @@ convolve_unpin (int id, void *memory)
     cudaGetLastError ();
 }
 
+void *
+convolve_device_new_locked (ConvolveDevice *device, size_t bytes)
+{
+  ConvolveEntry entry (device, NULL);
+  void *memory = NULL;
+
+  if (entry.status == CONVOLVE_OK && cudaHostAlloc (&memory, bytes, cudaHostAllocPortable) != cudaSuccess) {
+    cudaGetLastError ();
+    memory = NULL;
+  }
+  return memory;
+}
+
+void
+convolve_device_free_locked (ConvolveDevice *device, void *memory)
+{
+  ConvolveExit exit (device);
+
+  if (exit.possible)
+    cudaFreeHost (memory);
+}
+
 ConvolveStatus
 convolve_device_begin (ConvolveDevice *device, int slot, ConvolveError *error)
 {
@@ -122,6 +146,7 @@ convolve_device_begin (ConvolveDevice *device, int slot, ConvolveError *error)
   device->frame->copied = 0;
   for (int i = 0; i < N_PHASES; i++)
     device->frame->used[i] = device->frame->last[i] = false;
+  convolve_staging_begin (device->staging, slot);
   device->frame->timed = device->begun < TIMED_FIRST || device->begun % TIMED_EVERY == 0;
   device->begun++;
   return CONVOLVE_OK;
@@ -205,25 +230,38 @@ convolve_frame_enqueue (ConvolveDevice *device, Phase phase)
   return code;
 }
 
+static const char *const phase_names[] = { "upload", "", "download" };
+
+/* The plane's stage in the frame that was begun. NULL with an error where there is none, or where it has no such rows. */
+static const Stage *
+find_stage (const ConvolveDevice *device, int plane, const ConvolveRows *rows, Phase phase, ConvolveError *error)
+{
+  const Stage *stage =
+      device->frame && plane >= 0 && plane < CONVOLVE_ALL_STAGES ? &device->frame->stages[plane] : NULL;
+
+  if (stage && rows->row_bytes <= stage->stride && rows->host_stride >= rows->row_bytes && rows->count <= stage->rows
+      && rows->first <= stage->rows - rows->count)
+    return stage;
+  convolve_fail (error, CONVOLVE_INVALID, 0, "%s of %zu rows of %zu bytes from row %zu of stage %d", phase_names[phase],
+      rows->count, rows->row_bytes, rows->first, plane);
+  return NULL;
+}
+
 /* Enqueues an upload to the stage's source, or a download from its destination. */
 static ConvolveStatus
 copy_rows (ConvolveDevice *device, int plane, const ConvolveRows *rows, Phase phase, ConvolveError *error)
 {
-  static const char *const names[] = { "upload", "", "download" };
   ConvolveEntry entry (device, error);
   ConvolveStatus status = entry.status;
   cudaError_t code;
 
   if (status != CONVOLVE_OK)
     return status;
-  const Stage *stage =
-      device->frame && plane >= 0 && plane < CONVOLVE_ALL_STAGES ? &device->frame->stages[plane] : NULL;
-  if (!stage || rows->row_bytes > stage->stride || rows->host_stride < rows->row_bytes || rows->count > stage->rows
-      || rows->first > stage->rows - rows->count)
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "%s of %zu rows of %zu bytes from row %zu of stage %d",
-        names[phase], rows->count, rows->row_bytes, rows->first, plane);
+  const Stage *stage = find_stage (device, plane, rows, phase, error);
+  if (!stage)
+    return CONVOLVE_INVALID;
   if ((code = convolve_frame_enqueue (device, phase)) != cudaSuccess)
-    return convolve_device_fail (device, code, names[phase], error);
+    return convolve_device_fail (device, code, phase_names[phase], error);
 
   device->frame->copied += rows->count * rows->row_bytes;
   size_t offset = rows->first * stage->stride;
@@ -244,7 +282,7 @@ copy_rows (ConvolveDevice *device, int plane, const ConvolveRows *rows, Phase ph
   else
     code = cudaMemcpy2DAsync (rows->host, rows->host_stride, destination, stage->stride, rows->row_bytes, rows->count,
         cudaMemcpyDeviceToHost, stream);
-  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, names[phase], error);
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, phase_names[phase], error);
 }
 
 ConvolveStatus
@@ -257,6 +295,86 @@ ConvolveStatus
 convolve_device_download (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
 {
   return copy_rows (device, plane, rows, PHASE_DOWNLOAD, error);
+}
+
+typedef bool (*StagingFunction) (ConvolveStaging *staging, const ConvolveStagingPlace *place, const ConvolveRows *rows,
+    ConvolveStatus *status, ConvolveError *error);
+
+static ConvolveStatus
+stage_rows (ConvolveDevice *device, int plane, const ConvolveRows *rows, Phase phase, StagingFunction function,
+    ConvolveError *error)
+{
+  const Stage *stage = find_stage (device, plane, rows, phase, error);
+  ConvolveStatus status;
+
+  if (!stage)
+    return CONVOLVE_INVALID;
+  const ConvolveStagingPlace place = { (int) (device->frame - device->frames), plane, stage->stride, stage->rows };
+
+  return function (device->staging, &place, rows, &status, error) ? status
+                                                                  : copy_rows (device, plane, rows, phase, error);
+}
+
+ConvolveStatus
+convolve_device_upload_pageable (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
+{
+  return stage_rows (device, plane, rows, PHASE_UPLOAD, convolve_staging_upload, error);
+}
+
+ConvolveStatus
+convolve_device_download_pageable (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
+{
+  return stage_rows (device, plane, rows, PHASE_DOWNLOAD, convolve_staging_download, error);
+}
+
+ConvolveStatus
+convolve_device_transfer (ConvolveDevice *device, int plane, ConvolveCopy direction, size_t offset, size_t bytes,
+    void *host, ConvolveError *error)
+{
+  const bool up = direction == CONVOLVE_COPY_TO_DEVICE;
+  const Phase phase = up ? PHASE_UPLOAD : PHASE_DOWNLOAD;
+  ConvolveEntry entry (device, error);
+  cudaError_t code;
+
+  if (entry.status != CONVOLVE_OK)
+    return entry.status;
+  const Stage *stage = &device->frame->stages[plane];
+
+  device->frame->copied += bytes;
+  if ((code = convolve_frame_enqueue (device, phase)) == cudaSuccess)
+    code = up
+        ? cudaMemcpyAsync ((char *) stage->source + offset, host, bytes, cudaMemcpyHostToDevice, device->streams[phase])
+        : cudaMemcpyAsync (host, (char *) stage->destination + offset, bytes, cudaMemcpyDeviceToHost,
+            device->streams[phase]);
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, phase_names[phase], error);
+}
+
+ConvolveStatus
+convolve_device_mark (ConvolveDevice *device, int mark, ConvolveError *error)
+{
+  ConvolveEntry entry (device, error);
+  cudaEvent_t *event = &device->frame->marks[mark];
+  cudaError_t code = cudaSuccess;
+
+  if (entry.status != CONVOLVE_OK)
+    return entry.status;
+  if (!*event)
+    code = cudaEventCreateWithFlags (event, cudaEventDisableTiming);
+  if (code == cudaSuccess)
+    code = cudaEventRecord (*event, device->streams[PHASE_DOWNLOAD]);
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "download", error);
+}
+
+ConvolveStatus
+convolve_device_wait_mark (ConvolveDevice *device, int slot, int mark, ConvolveError *error)
+{
+  ConvolveEntry entry (device, error);
+  cudaError_t code;
+
+  if (entry.status != CONVOLVE_OK)
+    return entry.status;
+  code = cudaEventSynchronize (device->frames[slot].marks[mark]);
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "the device failed", error);
 }
 
 /*
@@ -357,6 +475,9 @@ convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, Co
   Frame *frame = &device->frames[slot];
   cudaError_t code;
 
+  /* A thread that sleeps does so until all of the frame has come. */
+  if (!frame->sleeps && status == CONVOLVE_OK)
+    status = convolve_staging_land (device->staging, slot, error);
   for (int i = 0; i < N_PHASES && status == CONVOLVE_OK; i++) {
     if (!frame->last[i])
       continue;
@@ -364,6 +485,8 @@ convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, Co
     if (code != cudaSuccess)
       status = convolve_device_fail (device, code, "the device failed", error);
   }
+  if (status == CONVOLVE_OK)
+    status = convolve_staging_land (device->staging, slot, error);
   frame->pending = false;
   /* After an error the events say nothing, and copies may still be under way. */
   if (status != CONVOLVE_OK)

@@ -757,6 +757,7 @@ memory_suite (void)
   tcase_set_timeout (tc, 300);
   suite_add_tcase (suite, tc);
   suite_add_tcase (suite, pool_tests ());
+  suite_add_tcase (suite, frame_tests ());
   tcase_add_test (tc, test_locked);
   tcase_add_test (tc, test_whole_pages);
   tcase_add_test (tc, test_limit);

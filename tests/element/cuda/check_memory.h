@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Helpers and test cases that the two files of the program check_memory share. */
+/* Helpers and test cases that the files of the program check_memory share. */
 #ifndef TESTS_ELEMENT_CHECK_MEMORY_H
 #define TESTS_ELEMENT_CHECK_MEMORY_H
 
@@ -21,7 +21,8 @@ GstBufferPool *pool_new (GstHarness *harness, const GstVideoInfo *info, guint le
 GstBuffer *acquire (GstBufferPool *pool);
 void pool_free (GstBufferPool *pool);
 
-/* The tests of check_memory_pools.c. */
+/* The tests of check_memory_pools.c, and of check_memory_frames.c. */
 TCase *pool_tests (void);
+TCase *frame_tests (void);
 
 #endif

@@ -8,6 +8,7 @@
  *
  *   no-device   there is none
  *   no-pin      host memory cannot be pinned
+ *   no-staging  there is no page-locked memory for pageable frames
  *   memory:N    the Nth plane, or frame with regions, finds no memory
  *   fail:N      the Nth frame fails on the device
  *   one-stream  nothing; see fake_cuda.c
@@ -30,6 +31,7 @@
 #include "cpu/paths/shrink.h"
 #include "element/cuda/failing.h"
 #include "layer/cpu/cpu.h"
+#include "staging.h"
 #include "support/no_memory.h"
 
 /* What is enqueued and not done: a frame's steps in their order, all done at the last moment. */
@@ -46,6 +48,7 @@ typedef struct
   } kind;
   ConvolveRows rows;
   int stage;
+  size_t offset; /* of row 0 in the stage */
   const ConvolvePlan *plan;
   ConvolvePlane plane;
   const ConvolveLayerPlan *layer;
@@ -61,9 +64,10 @@ typedef struct
 typedef struct
 {
   unsigned char *source[CONVOLVE_ALL_STAGES], *destination[CONVOLVE_ALL_STAGES];
-  size_t stride[CONVOLVE_ALL_STAGES];
+  size_t stride[CONVOLVE_ALL_STAGES], rows[CONVOLVE_ALL_STAGES], capacity[CONVOLVE_ALL_STAGES];
   Step *steps;
   int n_steps;
+  int marks[CONVOLVE_MOST_MARKS]; /* how many steps come before each */
 } Frame;
 
 struct ConvolveDevice
@@ -75,10 +79,17 @@ struct ConvolveDevice
   int failure;           /* CUDA's number of the error of a call, after which no other will work, or 0 */
   Frame frame[CONVOLVE_MAX_FRAMES], *current;
   const unsigned *only_if;
+  ConvolveStaging *staging;
 };
 
 /* For the checks to read: how many memories are pinned, and since the start, how many were and how often that failed. */
 __attribute__ ((visibility ("default"))) int fake_device_pinned, fake_device_pins, fake_device_refusals;
+
+/*
+ * For the checks to read: how often the device would have been asked for memory of its own or for page-locked memory of the
+ * host, and how many bytes of pageable memory it copied itself.
+ */
+__attribute__ ((visibility ("default"))) _Atomic int fake_device_allocations, fake_device_pageable;
 
 /* For the checks to read: the stream that was set last. */
 __attribute__ ((visibility ("default"))) void *fake_device_stream;
@@ -118,7 +129,7 @@ static struct
 
 static struct
 {
-  _Atomic int devices, blocks, steps;
+  _Atomic int devices, blocks, steps, locked;
 } held;
 
 void
@@ -147,9 +158,9 @@ failing_name (void)
 int
 failing_held (char *text, size_t size)
 {
-  snprintf (text, size, "%d devices, %d blocks, %d steps, %d pinned", held.devices, held.blocks, held.steps,
-      fake_device_pinned);
-  return held.devices + held.blocks + held.steps + fake_device_pinned;
+  snprintf (text, size, "%d devices, %d blocks, %d steps, %d locked, %d pinned", held.devices, held.blocks, held.steps,
+      held.locked, fake_device_pinned);
+  return held.devices + held.blocks + held.steps + held.locked + fake_device_pinned;
 }
 
 /* Whether this is the call that fails. */
@@ -188,6 +199,7 @@ call (ConvolveDevice *device, const char *name, ConvolveError *error)
 /* What the fake itself needs is no allocation of the element. */
 void *__real_malloc (size_t size);
 void *__real_calloc (size_t n, size_t size);
+void *__real_aligned_alloc (size_t alignment, size_t size);
 #define malloc __real_malloc
 #define calloc __real_calloc
 
@@ -235,6 +247,7 @@ convolve_device_new (int id, ConvolveError *error)
   device = calloc (1, sizeof (*device));
   held.devices++;
   device->id = id < 0 ? 0 : id;
+  device->staging = convolve_staging_new (device);
   return device;
 }
 
@@ -264,8 +277,10 @@ convolve_device_free (ConvolveDevice *device)
 {
   if (!device)
     return;
-  for (int k = 0; k < CONVOLVE_MAX_FRAMES; k++) {
+  for (int k = 0; k < CONVOLVE_MAX_FRAMES; k++)
     do_steps (&device->frame[k]);
+  convolve_staging_free (device->staging);
+  for (int k = 0; k < CONVOLVE_MAX_FRAMES; k++) {
     for (int i = 0; i < CONVOLVE_ALL_STAGES; i++) {
       give_block (device->frame[k].source[i]);
       give_block (device->frame[k].destination[i]);
@@ -402,6 +417,7 @@ convolve_device_begin (ConvolveDevice *device, int slot, ConvolveError *error)
   device->current = &device->frame[slot];
   if (!device->current->steps)
     device->current->steps = calloc (MOST_STEPS, sizeof (Step));
+  convolve_staging_begin (device->staging, slot);
   return CONVOLVE_OK;
 }
 
@@ -423,6 +439,11 @@ convolve_device_stage (ConvolveDevice *device, int plane, size_t row_bytes, size
   frame->source[plane] = take_block (stride * rows);
   frame->destination[plane] = take_block (stride * rows);
   frame->stride[plane] = stride;
+  frame->rows[plane] = rows;
+  if (stride * rows > frame->capacity[plane]) { /* a device keeps what it has */
+    frame->capacity[plane] = stride * rows;
+    fake_device_allocations++;
+  }
   memset (frame->source[plane], 0x5A, stride * rows);
   memset (frame->destination[plane], 0xA5, stride * rows);
   *stage = (ConvolveStage){ frame->source[plane], frame->destination[plane], stride };
@@ -450,10 +471,27 @@ enqueue (ConvolveDevice *device, const char *name, Step step, ConvolveError *err
   return CONVOLVE_OK;
 }
 
+/* Whether all of the bytes are pinned. */
+static bool
+is_pinned (const void *memory, size_t bytes)
+{
+  uintptr_t start = (uintptr_t) memory, end = start + bytes;
+  bool all = false;
+
+  pthread_mutex_lock (&pinned_lock);
+  for (int i = 0; i < MOST_PINNED; i++)
+    all = all || (pinned[i].memory && start >= pinned[i].start && end <= pinned[i].end);
+  pthread_mutex_unlock (&pinned_lock);
+  return all;
+}
+
 static ConvolveStatus
 enqueue_copy (ConvolveDevice *device, Step step, ConvolveError *error)
 {
   const ConvolveRows *rows = &step.rows;
+
+  if (!is_pinned (rows->host, rows->row_bytes))
+    fake_device_pageable += rows->count * rows->row_bytes;
 
   if (!fake_device_can_copy (rows->host, (rows->count - 1) * rows->host_stride + rows->row_bytes))
     return convolve_fail (error, CONVOLVE_DEVICE_FAILED, 1, "invalid argument");
@@ -470,6 +508,94 @@ ConvolveStatus
 convolve_device_download (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
 {
   return enqueue_copy (device, (Step){ .kind = DOWNLOAD, .rows = *rows, .stage = plane }, error);
+}
+
+/* --- staging --- */
+
+typedef bool (*StagingFunction) (ConvolveStaging *staging, const ConvolveStagingPlace *place, const ConvolveRows *rows,
+    ConvolveStatus *status, ConvolveError *error);
+
+static bool
+stage_rows (ConvolveDevice *device, int plane, const ConvolveRows *rows, StagingFunction function,
+    ConvolveStatus *status, ConvolveError *error)
+{
+  const Frame *frame = device->current;
+  const ConvolveStagingPlace place = { (int) (frame - device->frame), plane, frame->stride[plane], frame->rows[plane] };
+
+  return function (device->staging, &place, rows, status, error);
+}
+
+ConvolveStatus
+convolve_device_upload_pageable (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
+{
+  ConvolveStatus status;
+
+  return stage_rows (device, plane, rows, convolve_staging_upload, &status, error)
+      ? status
+      : convolve_device_upload (device, plane, rows, error);
+}
+
+ConvolveStatus
+convolve_device_download_pageable (ConvolveDevice *device, int plane, const ConvolveRows *rows, ConvolveError *error)
+{
+  ConvolveStatus status;
+
+  return stage_rows (device, plane, rows, convolve_staging_download, &status, error)
+      ? status
+      : convolve_device_download (device, plane, rows, error);
+}
+
+void
+convolve_device_use_threads (ConvolveDevice *device, int threads)
+{
+  convolve_staging_use_threads (device->staging, threads);
+}
+
+bool
+convolve_device_lacks_staging (const ConvolveDevice *device)
+{
+  return convolve_staging_is_refused (device->staging);
+}
+
+void *
+convolve_device_new_locked (ConvolveDevice *device, size_t bytes)
+{
+  void *memory;
+
+  if (goes_wrong ("no-staging", 0) || call (NULL, "lock", NULL) != CONVOLVE_OK)
+    return NULL;
+  memory = __real_aligned_alloc (64, (bytes + 63) / 64 * 64);
+  memset (memory, 0x3C, bytes);
+  held.locked++;
+  fake_device_allocations++;
+  return memory;
+}
+
+void
+convolve_device_free_locked (ConvolveDevice *device, void *memory)
+{
+  held.locked--;
+  free (memory);
+}
+
+ConvolveStatus
+convolve_device_transfer (ConvolveDevice *device, int plane, ConvolveCopy direction, size_t offset, size_t bytes,
+    void *host, ConvolveError *error)
+{
+  bool up = direction == CONVOLVE_COPY_TO_DEVICE;
+  const Step step = { .kind = up ? UPLOAD : DOWNLOAD,
+    .rows = { .count = 1, .row_bytes = bytes, .host = host, .host_stride = bytes },
+    .stage = plane,
+    .offset = offset };
+
+  return enqueue (device, "transfer", step, error);
+}
+
+ConvolveStatus
+convolve_device_mark (ConvolveDevice *device, int mark, ConvolveError *error)
+{
+  device->current->marks[mark] = device->current->n_steps;
+  return call (device, "mark", error);
 }
 
 ConvolveStatus
@@ -541,7 +667,7 @@ compute (const Frame *frame, const Step *step)
     return;
   }
   for (size_t y = 0; y < rows->count; y++) {
-    size_t offset = (rows->first + y) * frame->stride[step->stage];
+    size_t offset = step->offset + (rows->first + y) * frame->stride[step->stage];
 
     if (step->kind == UPLOAD)
       memcpy (frame->source[step->stage] + offset, host + y * rows->host_stride, rows->row_bytes);
@@ -561,12 +687,34 @@ do_step (const Frame *frame, const Step *step)
 
 /* After an error that lasts the device does no step, as CUDA does none then. */
 static void
+do_first_steps (Frame *frame, int n)
+{
+  for (int i = 0; i < n && !calls.lost; i++)
+    do_step (frame, &frame->steps[i]);
+  held.steps -= n;
+  frame->n_steps -= n;
+  memmove (frame->steps, frame->steps + n, frame->n_steps * sizeof (Step));
+  for (int i = 0; i < CONVOLVE_MOST_MARKS; i++)
+    frame->marks[i] = frame->marks[i] > n ? frame->marks[i] - n : 0;
+}
+
+static void
 do_steps (Frame *frame)
 {
-  for (int i = 0; i < frame->n_steps && !calls.lost; i++)
-    do_step (frame, &frame->steps[i]);
-  held.steps -= frame->n_steps;
-  frame->n_steps = 0;
+  if (frame->steps)
+    do_first_steps (frame, frame->n_steps);
+}
+
+/* Only what comes before the mark is done. */
+ConvolveStatus
+convolve_device_wait_mark (ConvolveDevice *device, int slot, int mark, ConvolveError *error)
+{
+  ConvolveStatus status = call (device, "wait for a mark", error);
+  Frame *frame = &device->frame[slot];
+
+  if (status == CONVOLVE_OK)
+    do_first_steps (frame, frame->marks[mark]);
+  return status;
 }
 
 /* Nothing of the frame is under way afterwards, whatever the result. */
@@ -575,6 +723,8 @@ convolve_device_wait (ConvolveDevice *device, int slot, ConvolveTimes *times, Co
 {
   ConvolveStatus status = call (device, "wait", error);
 
+  if (status == CONVOLVE_OK)
+    status = convolve_staging_land (device->staging, slot, error);
   do_steps (&device->frame[slot]);
   if (times)
     *times = (ConvolveTimes){ true, 1000, 2000, 3000 };
