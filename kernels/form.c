@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/form.h"
+#include "cpu/loops/levels.h"
 #include "cpu/threads/pool.h"
 
 #define ROWS_OF_JOB 16 /* luma rows that a thread takes at a time, at least */
@@ -18,6 +19,7 @@ convolve_form_new (const ConvolveFormKind *kind, ConvolveDevice *device, Convolv
   }
   form->kind = kind;
   form->device = device;
+  form->level = convolve_cpu_level_count () - 1;
   return form;
 }
 

@@ -49,6 +49,7 @@ struct ConvolveForm
   const ConvolveFormKind *kind;
   ConvolveDevice *device; /* or NULL */
   ConvolvePool *pool;     /* or NULL */
+  int level;              /* of the instruction sets of the CPU: the best one, unless a test says otherwise */
 };
 
 /* A form whose other members are 0, or NULL with NO_MEMORY. */

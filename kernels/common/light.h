@@ -25,18 +25,32 @@ typedef struct
   const uint16_t *decode, *encode;
 } ConvolveLightTables;
 
-/* The word of a code value in proportion to the largest one. */
-static CONVOLVE_BOTH unsigned
-convolve_light_widen (unsigned code, unsigned most)
+/* x / 65535, rounded, for x up to 65535^2. An odd number has no halves. */
+static CONVOLVE_BOTH uint32_t
+convolve_light_share (uint32_t x)
 {
-  return (code * (unsigned) CONVOLVE_LIGHT_MOST + most / 2) / most;
+  x += CONVOLVE_LIGHT_WORDS / 2;
+  return (x + (x >> 16)) >> 16;
+}
+
+/*
+ * The word of a code value in proportion to the largest one, M = 2^depth - 1, rounded. As 65535 is 2^(16 - depth) * M +
+ * 2^(16 - depth) - 1, what is to be divided by M is below M^2, and the division is that of convolve_light_share ().
+ * The depth is at least 8.
+ */
+static CONVOLVE_BOTH unsigned
+convolve_light_widen (unsigned code, int depth)
+{
+  unsigned rest = code * ((1u << (16 - depth)) - 1) + (1u << (depth - 1));
+
+  return (code << (16 - depth)) + ((rest + (rest >> depth)) >> depth);
 }
 
 /* Back: every code value is what its own word becomes. */
 static CONVOLVE_BOTH unsigned
-convolve_light_narrow (unsigned word, unsigned most)
+convolve_light_narrow (unsigned word, int depth)
 {
-  return (word * most + CONVOLVE_LIGHT_MOST / 2) / CONVOLVE_LIGHT_MOST;
+  return convolve_light_share (word * ((1u << depth) - 1));
 }
 
 /* The word of sample k with this code value. */
@@ -45,7 +59,7 @@ convolve_light_in (const ConvolveLightTables *tables, int k, unsigned code)
 {
   if (tables->decode && (tables->colors >> k & 1))
     return tables->decode[code];
-  return convolve_light_widen (code, (1u << tables->pixel.depth) - 1);
+  return convolve_light_widen (code, tables->pixel.depth);
 }
 
 /* The code value of sample k for this word. */
@@ -54,7 +68,7 @@ convolve_light_out (const ConvolveLightTables *tables, int k, unsigned word)
 {
   if (tables->encode && (tables->colors >> k & 1))
     return tables->encode[word];
-  return convolve_light_narrow (word, (1u << tables->pixel.depth) - 1);
+  return convolve_light_narrow (word, tables->pixel.depth);
 }
 
 /* The same word at another place, with all of its bits. */
@@ -78,13 +92,13 @@ convolve_light_offset (const ConvolveLightTables *tables, int k, int x, int size
   return tables->planes > 1 ? (size_t) x * size : ((size_t) x * tables->samples + k) * size;
 }
 
-/* A word times alpha, and divided by alpha again, about a level; alpha is above 0 there, and halves go away from the level. */
+/* A word times alpha, and divided by alpha again, about a level. Alpha is above 0 there; halves go from the level. */
 static CONVOLVE_BOTH unsigned
 convolve_light_weigh (unsigned word, unsigned about, unsigned alpha)
 {
   unsigned distance = word < about ? about - word : word - about;
 
-  distance = (distance * alpha + CONVOLVE_LIGHT_MOST / 2) / CONVOLVE_LIGHT_MOST;
+  distance = convolve_light_share (distance * alpha);
   return word < about ? about - distance : about + distance;
 }
 
@@ -102,7 +116,7 @@ convolve_light_unweigh (unsigned word, unsigned about, unsigned alpha)
 static CONVOLVE_BOTH unsigned
 convolve_light_alpha (const ConvolveLightTables *tables, const uint8_t *from)
 {
-  return convolve_light_widen ((unsigned) convolve_read_sample (&tables->pixel, from), (1u << tables->pixel.depth) - 1);
+  return convolve_light_widen ((unsigned) convolve_read_sample (&tables->pixel, from), tables->pixel.depth);
 }
 
 /* Whether alpha weighs sample k. */

@@ -17,6 +17,7 @@
 #include "kernels/check_box.h"
 #include "kernels/check_cpu.h"
 #include "kernels/check_cpu_steps.h"
+#include "kernels/check_forms.h"
 #include "kernels/check_fft.h"
 #include "kernels/check_fixed.h"
 #include "kernels/check_integer_tail.h"
@@ -312,6 +313,8 @@ run_named (const Options *options)
   RUN ("cpu", "cpu-double", check_cpu_double (seed, check_cases (100, 300), stdout));
   RUN ("cpu", "cpu-steps", check_cpu_steps (seed, 300, stdout));
   RUN ("cpu", "cpu-bright-boxes", check_cpu_bright_boxes (seed, stdout));
+  RUN ("cpu", "forms-light", check_forms_light (seed, check_cases (300, 2000), stdout));
+  RUN ("cpu", "forms-quotients", check_forms_quotients (seed, stdout));
   RUN ("cpu", "cpu-fft-bound", check_cpu_fft_bound (stdout));
   RUN ("plans", "measure", check_measure (seed, stdout));
   RUN ("plans", "products", check_products (seed, 400, stdout));

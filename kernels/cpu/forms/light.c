@@ -1,146 +1,55 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The passes of the form of light on the host. */
-#include "common/light.h"
+#include "cpu/loops/levels.h"
 
-/* A row of a sample in three pictures: its first sample, and the distance to the next one. */
-typedef struct
+static ConvolveLightRow
+find_row (const ConvolveLightTables *tables, const ConvolveFormJob *job, int plane, int y)
 {
-  const uint8_t *original;
-  uint8_t *outer;
-  uint16_t *inner;
-  int step;       /* bytes, in both outer pictures */
-  int inner_step; /* words */
-} Row;
+  const bool apart = tables->planes > 1;
+  const int samples = apart ? 1 : tables->samples;
+  const unsigned all = (1u << samples) - 1, colors = tables->colors >> plane & all;
 
-static Row
-find_row (const ConvolveLightTables *tables, const ConvolveFormJob *job, int k, int y)
-{
-  const int size = convolve_sample_size (tables->pixel.type), plane = tables->planes > 1 ? k : 0;
-  const size_t outer = convolve_light_offset (tables, k, 0, size), inner = convolve_light_offset (tables, k, 0, 2);
-  const int samples = tables->planes > 1 ? 1 : tables->samples;
-
-  return (Row){ .original = convolve_form_row (&job->original, plane, y) + outer,
-    .outer = convolve_form_row (&job->outer, plane, y) + outer,
-    .inner = (uint16_t *) (convolve_form_row (&job->inner, plane, y) + inner),
-    .step = samples * size,
-    .inner_step = samples };
-}
-
-/* What of the tables is the same for all samples of a row, for the compiler to make a loop of each kind. */
-typedef struct
-{
-  bool bytes;  /* samples of 8 bits */
-  bool color;  /* the sample is a colour */
-  bool curved; /* colours go through tables */
-  bool weighs; /* by alpha */
-} Kind;
-
-static inline __attribute__ ((always_inline)) ConvolveLightTables
-specialise (const ConvolveLightTables *tables, Kind kind)
-{
-  ConvolveLightTables own = *tables;
-
-  own.pixel.type = kind.bytes ? CONVOLVE_SAMPLE_U8 : CONVOLVE_SAMPLE_U16;
-  if (kind.bytes)
-    own.pixel.depth = 8;
-  own.colors = kind.color ? ~0u : 0;
-  own.weighs = kind.weighs;
-  if (!kind.curved)
-    own.decode = own.encode = NULL;
-  return own;
-}
-
-static inline __attribute__ ((always_inline)) void
-unpack_samples (const ConvolveLightTables *tables, const Row *row, const Row *alpha, int k, int width, Kind kind)
-{
-  const ConvolveLightTables own = specialise (tables, kind);
-
-  for (ptrdiff_t x = 0; x < width; x++) {
-    unsigned weight =
-        kind.weighs ? convolve_light_alpha (&own, alpha->original + x * alpha->step) : CONVOLVE_LIGHT_MOST;
-
-    row->inner[x * row->inner_step] = (uint16_t) convolve_light_unpack (&own, k, row->original + x * row->step, weight);
-  }
-}
-
-static inline __attribute__ ((always_inline)) void
-pack_samples (const ConvolveLightTables *tables, const Row *row, const Row *alpha, int k, int width, Kind kind)
-{
-  const ConvolveLightTables own = specialise (tables, kind);
-
-  for (ptrdiff_t x = 0; x < width; x++) {
-    unsigned now = CONVOLVE_LIGHT_MOST, before = CONVOLVE_LIGHT_MOST;
-
-    if (kind.weighs) {
-      now = alpha->inner[x * alpha->inner_step];
-      before = convolve_light_alpha (&own, alpha->original + x * alpha->step);
-    }
-    convolve_light_pack (&own, k, row->original + x * row->step, row->inner[x * row->inner_step], now, before,
-        row->outer + x * row->step);
-  }
-}
-
-/* Calls one of the two functions above for the kind of sample k in these tables. */
-#define FOR_EACH_KIND(samples) \
-  const Row row = find_row (tables, job, k, y), alpha = find_row (tables, job, tables->alpha, y); \
-  const bool color = tables->colors >> k & 1, curved = tables->decode && color, weighs = tables->weighs && color; \
-  const int width = job->inner.width; \
-\
-  if (tables->pixel.type == CONVOLVE_SAMPLE_U8) { \
-    if (!color) \
-      samples (tables, &row, &alpha, k, width, (Kind){ true, false, false, false }); \
-    else if (!weighs) \
-      samples (tables, &row, &alpha, k, width, (Kind){ true, true, true, false }); \
-    else if (curved) \
-      samples (tables, &row, &alpha, k, width, (Kind){ true, true, true, true }); \
-    else \
-      samples (tables, &row, &alpha, k, width, (Kind){ true, true, false, true }); \
-  } else { \
-    if (!color) \
-      samples (tables, &row, &alpha, k, width, (Kind){ false, false, false, false }); \
-    else if (!weighs) \
-      samples (tables, &row, &alpha, k, width, (Kind){ false, true, true, false }); \
-    else if (curved) \
-      samples (tables, &row, &alpha, k, width, (Kind){ false, true, true, true }); \
-    else \
-      samples (tables, &row, &alpha, k, width, (Kind){ false, true, false, true }); \
-  }
-
-static void
-unpack_row (const ConvolveLightTables *tables, const ConvolveFormJob *job, int k, int y)
-{
-  FOR_EACH_KIND (unpack_samples)
-}
-
-static void
-pack_row (const ConvolveLightTables *tables, const ConvolveFormJob *job, int k, int y)
-{
-  FOR_EACH_KIND (pack_samples)
+  return (ConvolveLightRow){ .tables = tables,
+    .first = plane,
+    .samples = samples,
+    .weighs = tables->weighs && colors,
+    .curved = tables->decode && colors,
+    .all_curved = tables->decode && colors == all,
+    .original = convolve_form_row (&job->original, plane, y),
+    .outer = convolve_form_row (&job->outer, plane, y),
+    .inner = (uint16_t *) convolve_form_row (&job->inner, plane, y),
+    .original_alpha = convolve_form_row (&job->original, apart ? tables->alpha : 0, y),
+    .inner_alpha = (const uint16_t *) convolve_form_row (&job->inner, apart ? tables->alpha : 0, y) };
 }
 
 void
 convolve_light_unpack_rows (const ConvolveForm *form, const ConvolveFormJob *job, int first, int end)
 {
   const ConvolveLightTables *tables = &((const ConvolveLightForm *) form)->tables;
+  const ConvolveCpuLevel *level = convolve_cpu_level (form->level);
 
   for (int y = first; y < end; y++)
-    for (int k = 0; k < tables->samples; k++)
-      unpack_row (tables, job, k, y);
+    for (int i = 0; i < tables->planes; i++) {
+      const ConvolveLightRow row = find_row (tables, job, i, y);
+
+      level->unpack_light (&row, job->inner.width);
+    }
 }
 
 void
 convolve_light_pack_rows (const ConvolveForm *form, const ConvolveFormJob *job, int first, int end)
 {
   const ConvolveLightTables *tables = &((const ConvolveLightForm *) form)->tables;
+  const ConvolveCpuLevel *level = convolve_cpu_level (form->level);
 
-  /* Colours come before alpha, which the outer picture may share with the original. */
-  for (int y = first; y < end; y++) {
-    for (int k = 0; k < tables->samples; k++)
-      if (!tables->weighs || k != tables->alpha)
-        pack_row (tables, job, k, y);
-    if (tables->weighs)
-      pack_row (tables, job, tables->alpha, y);
-  }
+  /* Colours come before alpha, which the outer picture may share with the original: its plane is the last one. */
+  for (int y = first; y < end; y++)
+    for (int i = 0; i < tables->planes; i++) {
+      const int plane = tables->planes > 1 ? (tables->alpha + 1 + i) % tables->planes : 0;
+      const ConvolveLightRow row = find_row (tables, job, plane, y);
+
+      level->pack_light (&row, job->inner.width);
+    }
 }
 
 /* All bits of alpha in one word, as it is in memory. */

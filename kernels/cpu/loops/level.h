@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/light.h"
 #include "common/shrink.h"
 #include "convolve.h"
 
@@ -130,6 +131,20 @@ typedef struct
   int32_t start;
   ConvolveShift shift;
 } ConvolveFold;
+
+/* A row of a plane in the three pictures of the form of light. */
+typedef struct
+{
+  const ConvolveLightTables *tables;
+  int first, samples;      /* the samples of a pixel that the plane has */
+  bool weighs;             /* alpha weighs some of them */
+  bool curved, all_curved; /* some, or all, go through tables */
+  const uint8_t *original;
+  uint8_t *outer; /* may be the original */
+  uint16_t *inner;
+  const uint8_t *original_alpha; /* where alpha has a plane of its own, rows of that */
+  const uint16_t *inner_alpha;
+} ConvolveLightRow;
 
 /* The transforms work on squares of doubles. The padding of rows keeps a column's elements in different cache sets. */
 #define CONVOLVE_CPU_FFT_POINTS 256
@@ -301,6 +316,12 @@ typedef struct
   void (*values_to_doubles) (const uint16_t *values, int samples, int count, int middle, double *row);
   /* sums[i] += numbers[i], rounded to an integer, times unit */
   void (*add_rounded) (const double *numbers, int count, double unit, double *sums);
+
+  /* --- inner forms --- */
+
+  /* `width` pixels of a row, by the formulas of common/light.h. Nothing beyond them is read or written. */
+  void (*unpack_light) (const ConvolveLightRow *row, int width);
+  void (*pack_light) (const ConvolveLightRow *row, int width);
 
   /* --- the tail --- */
 

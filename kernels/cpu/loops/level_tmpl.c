@@ -9,6 +9,7 @@
 #include "cpu/loops/fourier_tmpl.h"
 #include "cpu/loops/floats_tmpl.h"
 #include "cpu/loops/fold_tmpl.h"
+#include "cpu/loops/light_tmpl.h"
 #include "cpu/loops/pairs_tmpl.h"
 #include "cpu/loops/pixels_tmpl.h"
 #include "cpu/loops/products_tmpl.h"
@@ -67,6 +68,8 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .multiply = multiply,
   .values_to_doubles = values_to_doubles,
   .add_rounded = add_rounded,
+  .unpack_light = unpack_light,
+  .pack_light = pack_light,
   .ints_to_values = ints_to_values,
   .ints_to_values_in_double = ints_to_values_in_double,
   .floats_to_values = floats_to_values,

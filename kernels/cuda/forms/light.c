@@ -44,7 +44,7 @@ make_tables (ConvolveLightForm *form, const ConvolveLight *light, ConvolveError 
 {
   const size_t codes = (size_t) 1 << light->pixel.depth, bytes = (codes + CONVOLVE_LIGHT_WORDS) * sizeof (uint16_t);
   ConvolveStatus status = CONVOLVE_OK;
-  uint16_t *words = malloc (bytes);
+  uint16_t *words = malloc (bytes + sizeof (*words)); /* loops may read one more */
 
   form->memory = words;
   if (!words)
@@ -115,7 +115,7 @@ convolve_form_new_light (const ConvolveLight *light, ConvolveDevice *device, Con
   for (int k = 0; k < form->tables.samples; k++) {
     form->tables.colors |= (unsigned) (light->role[k] == CONVOLVE_LIGHT_COLOR) << k;
     if (light->transfer == CONVOLVE_TRANSFER_LINEAR)
-      form->tables.about[k] = convolve_light_widen ((unsigned) light->about[k], (1u << light->pixel.depth) - 1);
+      form->tables.about[k] = convolve_light_widen ((unsigned) light->about[k], light->pixel.depth);
   }
   if (light->transfer != CONVOLVE_TRANSFER_LINEAR && make_tables (form, light, error) != CONVOLVE_OK) {
     convolve_form_free (&form->form);
