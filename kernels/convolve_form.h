@@ -96,13 +96,11 @@ ConvolveForm *convolve_form_new_light (const ConvolveLight *light, ConvolveDevic
 bool convolve_form_is_opaque (const ConvolveForm *form, const ConvolvePicture *outer);
 
 /*
- * The same on a device, enqueued: the number at `seen`, in device memory, becomes 0 where every pixel has the largest
- * alpha, and 1 otherwise. What is enqueued from convolve_device_only_if() on until the call with NULL is done where the
- * number is not 0 when its turn comes: passes of forms keep to that, and convolve_run() may. Errors: DEVICE_FAILED.
+ * The same on a device, where a look is enqueued and an answer is waited for, as late as the caller likes. A device has
+ * one look at a time. Errors: NO_MEMORY, DEVICE_FAILED.
  */
-ConvolveStatus convolve_form_look (const ConvolveForm *form, const ConvolvePicture *outer, unsigned *seen,
-    ConvolveError *error);
-void convolve_device_only_if (ConvolveDevice *device, const unsigned *seen);
+ConvolveStatus convolve_form_look (const ConvolveForm *form, const ConvolvePicture *outer, ConvolveError *error);
+ConvolveStatus convolve_form_await_look (const ConvolveForm *form, bool *is_opaque, ConvolveError *error);
 
 void convolve_form_free (ConvolveForm *form); /* NULL is allowed; no pass may be in work */
 

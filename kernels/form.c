@@ -91,18 +91,28 @@ convolve_form_is_opaque (const ConvolveForm *form, const ConvolvePicture *outer)
 }
 
 ConvolveStatus
-convolve_form_look (const ConvolveForm *form, const ConvolvePicture *outer, unsigned *seen, ConvolveError *error)
+convolve_form_look (const ConvolveForm *form, const ConvolvePicture *outer, ConvolveError *error)
 {
-  const ConvolveFormJob job = { *outer, *outer, *outer, seen };
+  const ConvolveFormJob job = { *outer, *outer, *outer };
 
   return form->kind->run (form, CONVOLVE_FORM_LOOK, &job, error);
+}
+
+ConvolveStatus
+convolve_form_await_look (const ConvolveForm *form, bool *is_opaque, ConvolveError *error)
+{
+  unsigned translucent = 1;
+  ConvolveStatus status = convolve_device_await_answer (form->device, &translucent, error);
+
+  *is_opaque = translucent == 0;
+  return status;
 }
 
 ConvolveStatus
 convolve_form_unpack (const ConvolveForm *form, const ConvolvePicture *outer, const ConvolvePicture *inner,
     ConvolveError *error)
 {
-  const ConvolveFormJob job = { *outer, *inner, *outer, NULL };
+  const ConvolveFormJob job = { *outer, *inner, *outer };
 
   return run (form, CONVOLVE_FORM_UNPACK, &job, error);
 }
@@ -111,7 +121,7 @@ ConvolveStatus
 convolve_form_pack (const ConvolveForm *form, const ConvolvePicture *original, const ConvolvePicture *inner,
     const ConvolvePicture *outer, ConvolveError *error)
 {
-  const ConvolveFormJob job = { *original, *inner, *outer, NULL };
+  const ConvolveFormJob job = { *original, *inner, *outer };
 
   return run (form, CONVOLVE_FORM_PACK, &job, error);
 }

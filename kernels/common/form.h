@@ -19,11 +19,13 @@ typedef enum
   CONVOLVE_N_FORM_PASSES
 } ConvolveFormPass;
 
-/* The pictures of a pass. Unpacking has no outer picture beside the original, and looking has no other one. */
+/*
+ * The pictures of a pass. Unpacking has no outer picture beside the original. Looking has no other one; its answer is the
+ * device's, 1 where alpha is not the largest everywhere.
+ */
 typedef struct
 {
   ConvolvePicture original, inner, outer;
-  unsigned *seen; /* of looking */
 } ConvolveFormJob;
 
 typedef struct
@@ -74,6 +76,9 @@ ConvolveStatus convolve_form_run_without_cuda (const ConvolveForm *form, Convolv
   } \
   struct ConvolveForm
 #endif
+
+/* Waits for the answer of the look that was enqueued last. Errors: DEVICE_FAILED. */
+ConvolveStatus convolve_device_await_answer (ConvolveDevice *device, unsigned *answer, ConvolveError *error);
 
 /* A row of a plane. */
 static inline uint8_t *

@@ -4,8 +4,7 @@
 #include "convolve_region.h"
 #include "frame/cells.h"
 
-#define ALIGNMENT \
-  256 /* of strides of inner frames, in bytes; also the room behind a frame for what the device has seen */
+#define ALIGNMENT 256 /* of strides of inner frames, in bytes */
 
 typedef struct
 {
@@ -16,6 +15,7 @@ typedef struct
   guint8 *memory;       /* on the CPU: an inner input, and where needs_second() says so, another frame as large */
   ConvolvePool *pool;   /* of the batch, or NULL */
   ConvolveBatch *batch; /* that copies parts of frames which change in place; made at first use, or NULL */
+  gboolean translucent; /* on a device: the latest frame was not opaque */
 } Inner;
 
 /* --- frames --- */
@@ -249,36 +249,35 @@ placed_frame (const GstCudaConvolveLayout *layout, const GstCudaConvolveFrame *f
 }
 
 /*
- * The host does not know whether the frame is opaque. So the device writes the output of an opaque frame, and then looks at the
- * frame's alpha. The launches between both calls of convolve_device_only_if() overwrite that output, and end early where the
- * frame is opaque. Neither part is alone in the frame.
+ * The device looks whether the frame is opaque, and the host waits for the answer. Meanwhile the device writes the output of an
+ * opaque frame where the frame before was one; a translucent frame then overwrites that. Parts that cover change the frame
+ * itself, and nothing is written before the answer. No part is alone in the frame.
  */
 static ConvolveStatus
-take_either_way (Inner *inner, Places *places, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out,
-    const ConvolveStage *stage, ConvolveError *error)
+take_either_way (Inner *inner, Places *places, GstCudaConvolveFrame *in, GstCudaConvolveFrame *out, guint8 *second,
+    ConvolveError *error)
 {
   GstCudaConvolveWork *opaque = inner->parts.opaque;
   GstCudaConvolveFrame from = placed_frame (&inner->work.in, in, &places->in),
                        to = placed_frame (&inner->work.in, out, &places->out);
-  gboolean covers = inner->parts.covers, weighs = !covers || find_part (inner, places);
-  unsigned *seen = (unsigned *) ((guint8 *) stage->source + inner->bytes);
-  ConvolvePicture looked_at;
-  ConvolveStatus status = CONVOLVE_OK;
+  gboolean covers = inner->parts.covers, looks = !covers || find_part (inner, places);
+  gboolean guessed = !covers && !inner->translucent;
+  ConvolvePicture looked_at = covers && looks ? part_of (&inner->work.in, &places->in, places->part) : places->in;
+  ConvolveStatus status = looks ? convolve_form_look (inner->parts.form, &looked_at, error) : CONVOLVE_OK;
+  bool is_opaque = true;
 
-  if (covers && weighs)
-    status = save_part (inner, places, stage->destination, error);
-  if (status == CONVOLVE_OK)
+  if (status == CONVOLVE_OK && guessed)
     status = opaque->kind->run_on_device (opaque, FALSE, &from, &to, error);
-  if (status != CONVOLVE_OK || !weighs)
-    return status;
-  looked_at = covers ? part_of (&inner->work.in, &places->in, places->part) : places->in;
-  status = convolve_form_look (inner->parts.form, &looked_at, seen, error);
+  if (status == CONVOLVE_OK && looks)
+    status = convolve_form_await_look (inner->parts.form, &is_opaque, error);
   if (status != CONVOLVE_OK)
     return status;
-  convolve_device_only_if (inner->work.device, seen);
-  status = take_through (inner, places, FALSE, error);
-  convolve_device_only_if (inner->work.device, NULL);
-  return status;
+  inner->translucent = !is_opaque;
+  if (covers && !is_opaque)
+    status = save_part (inner, places, second, error);
+  if (status == CONVOLVE_OK && !guessed && (covers || is_opaque))
+    status = opaque->kind->run_on_device (opaque, FALSE, &from, &to, error);
+  return status == CONVOLVE_OK && !is_opaque ? take_through (inner, places, FALSE, error) : status;
 }
 
 static ConvolveStatus
@@ -287,8 +286,8 @@ run_on_device (GstCudaConvolveWork *work, gboolean alone, GstCudaConvolveFrame *
 {
   Inner *inner = (Inner *) work;
   ConvolveStage stage = { 0 };
-  ConvolveStatus status = convolve_device_stage (work->device, CONVOLVE_MAX_STAGES + inner->parts.depth,
-      inner->bytes + ALIGNMENT, 1, &stage, error);
+  ConvolveStatus status =
+      convolve_device_stage (work->device, CONVOLVE_MAX_STAGES + inner->parts.depth, inner->bytes, 1, &stage, error);
   Places places = { .in = picture_of (&work->in, &in->video), .out = picture_of (&work->in, &out->video) };
 
   if (status != CONVOLVE_OK)
@@ -298,7 +297,7 @@ run_on_device (GstCudaConvolveWork *work, gboolean alone, GstCudaConvolveFrame *
   for (guint i = 0; i < work->in.n_planes && status == CONVOLVE_OK; i++)
     status = place_plane (inner, i, in, out, &places, error);
   if (status == CONVOLVE_OK && inner->parts.opaque)
-    status = take_either_way (inner, &places, in, out, &stage, error);
+    status = take_either_way (inner, &places, in, out, stage.destination, error);
   else if (status == CONVOLVE_OK)
     status = take_through (inner, &places, alone, error);
   for (guint i = 0; i < work->in.n_planes && status == CONVOLVE_OK; i++)

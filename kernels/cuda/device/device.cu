@@ -221,6 +221,9 @@ convolve_device_free (ConvolveDevice *device)
   if (exit.possible) {
     convolve_frames_clear (device);
     cudaFree (device->scratch);
+    cudaFreeHost (device->answer);
+    if (device->answered)
+      cudaEventDestroy (device->answered);
     for (int i = 0; i < 2; i++)
       if (device->timer[i])
         cudaEventDestroy (device->timer[i]);
@@ -242,11 +245,46 @@ convolve_device_independent (ConvolveDevice *device, bool independent, ConvolveE
   return status;
 }
 
-void
-convolve_device_only_if (ConvolveDevice *device, const unsigned *seen)
+ConvolveStatus
+convolve_device_make_question (ConvolveDevice *device, unsigned **answer, ConvolveError *error)
 {
-  convolve_flush (device, NULL);
-  device->only_if = seen;
+  if (!device->answer) {
+    cudaError_t code = cudaEventCreateWithFlags (&device->answered, cudaEventDisableTiming);
+
+    if (code == cudaSuccess)
+      code = cudaHostAlloc (&device->answer, sizeof (*device->answer), cudaHostAllocPortable);
+    if (code != cudaSuccess)
+      return convolve_device_fail (device, code, "cannot make room for an answer", error);
+  }
+  *device->answer = 0;
+  *answer = device->answer;
+  return CONVOLVE_OK;
+}
+
+ConvolveStatus
+convolve_device_question_asked (ConvolveDevice *device, ConvolveError *error)
+{
+  ConvolveStatus status = convolve_flush (device, error);
+  cudaError_t code;
+
+  if (status != CONVOLVE_OK)
+    return status;
+  code = cudaEventRecord (device->answered, device->streams[PHASE_KERNEL]);
+  return code == cudaSuccess ? CONVOLVE_OK : convolve_device_fail (device, code, "the device failed", error);
+}
+
+ConvolveStatus
+convolve_device_await_answer (ConvolveDevice *device, unsigned *answer, ConvolveError *error)
+{
+  ConvolveEntry entry (device, error);
+  cudaError_t code;
+
+  if (entry.status != CONVOLVE_OK)
+    return entry.status;
+  if ((code = cudaEventSynchronize (device->answered)) != cudaSuccess)
+    return convolve_device_fail (device, code, "the device failed", error);
+  *answer = *(const volatile unsigned *) device->answer;
+  return CONVOLVE_OK;
 }
 
 void

@@ -60,8 +60,9 @@ struct ConvolveDevice
   ConvolveHeld *held; /* room for a launch that waits, or NULL */
   bool holds;         /* there is one */
   cudaStream_t streams[N_PHASES];
-  double waits;                   /* nanoseconds that threads slept for a frame: a mean that follows the latest ones */
-  const unsigned *only_if;        /* see convolve_device_only_if (), or NULL */
+  double waits;     /* nanoseconds that threads slept for a frame: a mean that follows the latest ones */
+  unsigned *answer; /* of a kernel to the host, in memory of the host; NULL before the first question */
+  cudaEvent_t answered;
   bool lent;                      /* the stream of the kernels is the caller's */
   cudaEvent_t enqueued[N_PHASES]; /* all work of the phase so far; recorded when the next phase needs to wait for it */
   bool fresh[N_PHASES];           /* the phase has work that the next phase does not wait for yet */
@@ -133,6 +134,13 @@ private:
 public:
   const bool possible; /* the context is current; otherwise CUDA must not be called */
 };
+
+/*
+ * Where a kernel writes an answer, which is 0 until then. After the kernel's launch the caller calls
+ * convolve_device_question_asked (). One question is open at a time. Errors: NO_MEMORY, DEVICE_FAILED.
+ */
+ConvolveStatus convolve_device_make_question (ConvolveDevice *device, unsigned **answer, ConvolveError *error);
+ConvolveStatus convolve_device_question_asked (ConvolveDevice *device, ConvolveError *error);
 
 /*
  * Device memory of at least `bytes` for results that a plan's kernels pass to each other within one plane. The memory

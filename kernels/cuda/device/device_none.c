@@ -27,9 +27,10 @@ convolve_form_run_without_cuda (const ConvolveForm *form, ConvolveFormPass pass,
   return no_cuda (error);
 }
 
-void
-convolve_device_only_if (ConvolveDevice *device, const unsigned *seen)
+ConvolveStatus
+convolve_device_await_answer (ConvolveDevice *device, unsigned *answer, ConvolveError *error)
 {
+  return no_cuda (error);
 }
 
 ConvolveStatus

@@ -34,7 +34,6 @@ struct ConvolveImage
   float zero[CONVOLVE_MAX_SAMPLES]; /* the level of each sample outside the picture, for the boundary zero */
   int mask_width, mask_height;
   ConvolveTail tail;
-  const unsigned *only_if; /* see convolve_device_only_if (), or NULL */
 };
 
 /*
@@ -56,7 +55,6 @@ convolve_wait (void)
  * before it touches memory:
  *
  *  - Most launches wait as by convolve_wait (), and only then allow the launch after them to start.
- *  - A launch that is to be done only if a number is not 0 ends here where it is.
  *  - A launch beside others, as of the second plane of a frame, may read and write while the launches before it do,
  *    back to the one that waited. Only its first block waits for them, at its end. So this launch is not complete
  *    before they are, and a launch that waits for this one waits for all.
@@ -75,8 +73,6 @@ public:
       asm volatile("griddepcontrol.wait;" : : : "memory");
     asm volatile("griddepcontrol.launch_dependents;");
 #endif
-    if (image.only_if && !image.beside && *(const volatile unsigned *) image.only_if == 0)
-      asm volatile("exit;");
   }
 
   __device__ __forceinline__ ~ConvolveOrder ()

@@ -68,7 +68,6 @@ convolve_image_init (ConvolveImage *image, const ConvolvePlan *plan, const Convo
   image->mask_width = plan->taps.width;
   image->mask_height = plan->taps.height;
   image->tail = plan->tail;
-  image->only_if = plan->device->only_if;
 }
 
 /*

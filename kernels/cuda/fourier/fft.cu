@@ -22,7 +22,6 @@
  */
 #include "common/numbers.h"
 #include "cuda/fourier/fft_transform.cuh"
-#include "cuda/device/idle.cuh"
 #include "cuda/device/launch.cuh"
 
 #define HIGH_BITS_OF_2_52 0x43300000 /* of the double CONVOLVE_2_52, whose last place is 1 */
@@ -237,8 +236,6 @@ __global__ void __launch_bounds__ (ROW_THREADS, sizeof (Real) == 4 ? ROW_BLOCKS 
   Points<Real> points;
 
   convolve_wait ();
-  if (convolve_is_idle (image.only_if))
-    return;
   load_any_row (image, task, tile_column, last, t, (Real *) cells, points.x);
   load_any_row (image, task, tile_column + 1, last, t, (Real *) cells + POINTS, points.y);
   __syncwarp ();
@@ -271,8 +268,6 @@ __global__ void __launch_bounds__ (N *THREADS, COLUMN_BLOCKS)
   Points<Real> points;
 
   convolve_wait ();
-  if (convolve_is_idle (image.only_if))
-    return;
   if (inside > POINTS - THREADS) /* all rows of the tile exist */
 #pragma unroll
     for (int j = 0; j < HELD; j++)
@@ -326,8 +321,6 @@ __global__ void __launch_bounds__ (ROW_THREADS, sizeof (Real) == 4 ? ROW_BLOCKS 
   Points<Real> points;
 
   convolve_wait ();
-  if (convolve_is_idle (image.only_if))
-    return;
   transform_back (task, task.after, last, t, cells, points);
   if (PARTS == 2) {
     const Points<Real> upper = points;
@@ -351,8 +344,6 @@ __global__ void __launch_bounds__ (256)
     convolve_fft_copy (const __grid_constant__ ConvolveImage image, const __grid_constant__ Task task)
 {
   convolve_wait ();
-  if (convolve_is_idle (image.only_if))
-    return;
   for (int y = image.y0 + blockIdx.y; y < image.y1; y += gridDim.y)
     for (int x = image.x0 + blockIdx.x * blockDim.x + threadIdx.x; x < image.x1; x += gridDim.x * blockDim.x)
       for (int sample = 0; sample < CONVOLVE_MAX_SAMPLES; sample++)

@@ -320,7 +320,6 @@ launch_kernel (ConvolveDevice *device, const Loaded *loaded, const BatchKernel &
     return CONVOLVE_OK;
   launch.kernel = kernel.kernels[sent ? 0 : bytes > MORE_PARAMETERS ? 3 : bytes > FEW_PARAMETERS ? 2 : 1];
   parameters->sent = loaded->sent;
-  parameters->only_if = device->only_if;
   parameters->sends_planes = sent && sends_planes (loaded);
   parameters->n_jobs = (int) count_last (loaded, kernel);
   for (int i = 0; i < kernel.n_tables && !sent; i++)

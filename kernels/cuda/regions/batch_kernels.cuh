@@ -10,7 +10,6 @@
 #include "common/noise.h"
 #include "common/sample.h"
 #include "cuda/regions/batch_tables.h"
-#include "cuda/device/idle.cuh"
 #include "cuda/device/image.cuh"
 
 #define CONVOLVE_PLANES_SPACE 2000 /* bytes of parameters for the table of planes alone */
@@ -24,7 +23,6 @@ template <int SPACE>
 struct ConvolveTableParameters
 {
   const uint8_t *sent;
-  const unsigned *only_if;                /* see convolve_device_only_if (), or NULL */
   bool sends_planes;                      /* the planes are in device memory, too */
   int n_jobs;                             /* in the last table, of kernels that find their tiles */
   unsigned offsets[CONVOLVE_MOST_TABLES]; /* bytes */
@@ -78,8 +76,6 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
     convolve_gather_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
 {
   convolve_wait ();
-  if (convolve_is_idle (tables.only_if))
-    return;
   const ConvolveTile tile = tables.template table<ConvolveTile> (2)[blockIdx.x];
   const ConvolveGatherJob &job = tables.template table<ConvolveGatherJob> (1)[tile.job];
   const ConvolveFramePlane &source = tables.planes ()[job.source];
@@ -106,8 +102,6 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
     convolve_take_tiles (const __grid_constant__ ConvolveTableParameters<SPACE> tables)
 {
   convolve_wait ();
-  if (convolve_is_idle (tables.only_if))
-    return;
   const ConvolveTile tile = tables.template table<ConvolveTile> (2)[blockIdx.x];
   const ConvolveTakeJob &job = tables.template table<ConvolveTakeJob> (1)[tile.job];
   int2 at = convolve_pixel_of_thread (tile);
@@ -350,8 +344,6 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   const ConvolveBlurJob *jobs = tables.template table<ConvolveBlurJob> (3);
 
   convolve_wait ();
-  if (convolve_is_idle (tables.only_if))
-    return;
   convolve_share_work (work, tables,
       convolve_find_job (tables.n_jobs, [&] (int n) { return jobs[n].first_shrink_tile; }));
   const int bits = work.job.bits, lanes = convolve_shrink_lanes (bits), width = convolve_shrink_width (bits);
@@ -491,8 +483,6 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   const ConvolvePixel &pixel = shared.work.source.pixel;
 
   convolve_wait ();
-  if (convolve_is_idle (tables.only_if))
-    return;
   const int number = convolve_find_job (tables.n_jobs, [&] (int n) { return jobs[n].effect.first_tile; });
 
   convolve_share (shared.weights, tables.template table<ConvolveBlurWeights> (2)[jobs[number].weights]);
@@ -643,8 +633,6 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   const ConvolvePixelateJob *jobs = tables.template table<ConvolvePixelateJob> (2);
 
   convolve_wait ();
-  if (convolve_is_idle (tables.only_if))
-    return;
   const ConvolvePixelateJob &job =
       jobs[convolve_find_job (tables.n_jobs, [&] (int n) { return jobs[n].first_sum_tile; })];
   const ConvolveFramePlane &source = tables.planes ()[job.effect.source];
@@ -668,8 +656,6 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   const ConvolvePixelateJob *jobs = tables.template table<ConvolvePixelateJob> (2);
 
   convolve_wait ();
-  if (convolve_is_idle (tables.only_if))
-    return;
   const ConvolvePixelateJob &job =
       jobs[convolve_find_job (tables.n_jobs, [&] (int n) { return jobs[n].effect.first_tile; })];
   const ConvolveFramePlane &source = tables.planes ()[job.effect.source];
@@ -713,8 +699,6 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   const ConvolveFillJob *jobs = tables.template table<ConvolveFillJob> (2);
 
   convolve_wait ();
-  if (convolve_is_idle (tables.only_if))
-    return;
   const ConvolveFillJob &job =
       jobs[convolve_find_job (tables.n_jobs, [&] (int n) { return jobs[n].effect.first_tile; })];
   const ConvolveEffect &effect = job.effect;
@@ -736,8 +720,6 @@ static __global__ void __launch_bounds__ (CONVOLVE_BATCH_THREADS)
   const ConvolveDrawJob *jobs = tables.template table<ConvolveDrawJob> (2);
 
   convolve_wait ();
-  if (convolve_is_idle (tables.only_if))
-    return;
   const ConvolveDrawJob &job =
       jobs[convolve_find_job (tables.n_jobs, [&] (int n) { return jobs[n].effect.first_tile; })];
   const ConvolveEffect &effect = job.effect;
@@ -881,8 +863,6 @@ static __global__ void __launch_bounds__ (CONVOLVE_BLEND_THREADS, 2)
   constexpr int rows = CONVOLVE_BLEND_THREADS / CONVOLVE_BLEND_TILE;
 
   convolve_wait ();
-  if (convolve_is_idle (tables.only_if))
-    return;
   const ConvolveBlendTile tile = tables.template table<ConvolveBlendTile> (4)[blockIdx.x];
   const ConvolveBlendTables others = { tables.planes (), tables.template table<ConvolveBlendJob> (1),
     tables.template table<ConvolveRect> (2), tables.template table<ConvolveCover> (3), nullptr, nullptr, nullptr };
@@ -903,8 +883,6 @@ static __global__ void __launch_bounds__ (CONVOLVE_BLEND_THREADS)
   constexpr int rows = CONVOLVE_BLEND_THREADS / CONVOLVE_BLEND_TILE;
 
   convolve_wait ();
-  if (convolve_is_idle (tables.only_if))
-    return;
   const ConvolveBlendTile tile = tables.template table<ConvolveBlendTile> (7)[blockIdx.x];
   const ConvolveBlendTables others = { tables.planes (), tables.template table<ConvolveBlendJob> (1),
     tables.template table<ConvolveRect> (2), tables.template table<ConvolveCover> (3),

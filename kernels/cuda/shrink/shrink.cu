@@ -2,7 +2,6 @@
 #include "cuda/shrink/shrink.h"
 
 #include "cuda/device/device.cuh"
-#include "cuda/device/idle.cuh"
 #include "cuda/device/launch.cuh"
 
 #define THREADS 128
@@ -49,7 +48,7 @@ __global__ void __launch_bounds__ (THREADS)
 {
   const int element = blockIdx.x * THREADS + threadIdx.x;
 
-  if (element >= pass.to_length || convolve_is_idle (image.only_if))
+  if (element >= pass.to_length)
     return;
   for (int row = blockIdx.y; row < pass.rows; row += gridDim.y) {
     const int m = pass.first + row;
@@ -97,7 +96,7 @@ __global__ void __launch_bounds__ (THREADS)
 {
   const int element = blockIdx.x * THREADS + threadIdx.x;
 
-  if (element >= pass.to_length || convolve_is_idle (image.only_if))
+  if (element >= pass.to_length)
     return;
   for (int row = blockIdx.y; row < pass.rows; row += gridDim.y)
     pass.to[(int64_t) row * pass.to_length + element] =
@@ -115,7 +114,7 @@ __global__ void __launch_bounds__ (THREADS)
 {
   const int element = blockIdx.x * THREADS + threadIdx.x;
 
-  if (element >= pass.to_length || convolve_is_idle (image.only_if))
+  if (element >= pass.to_length)
     return;
   for (int row = blockIdx.y; row < pass.rows; row += gridDim.y) {
     float sum = 0;
@@ -149,7 +148,7 @@ __global__ void __launch_bounds__ (THREADS)
   const int element = blockIdx.x * THREADS + threadIdx.x;
   const int x = image.x0 + element / task.samples, k = element % task.samples;
 
-  if (x >= image.x1 || convolve_is_idle (image.only_if))
+  if (x >= image.x1)
     return;
   const float *x_weights = task.x_phases + 4 * (x & ((1 << task.x_levels) - 1));
   const int left = ((x >> task.x_levels) - 1 - task.first_x) * task.samples + k;

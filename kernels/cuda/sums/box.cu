@@ -303,8 +303,6 @@ __global__ void __launch_bounds__ (THREADS, 2)
   unsigned absent = 0;
 
   convolve_wait ();
-  if (convolve_is_idle (image.only_if))
-    return;
   const Share<T, S> own = find_share (image, box, shared);
 
   start_columns (image, box, shared, own, top - radius, all_but_last, columns);

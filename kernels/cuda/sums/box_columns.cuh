@@ -7,7 +7,6 @@
 #define CONVOLVE_CUDA_BOX_COLUMNS_CUH
 
 #include "cuda/sums/box.h"
-#include "cuda/device/idle.cuh"
 #include "cuda/device/words.cuh"
 
 #define THREADS CONVOLVE_BOX_THREADS
@@ -256,8 +255,6 @@ __global__ void __launch_bounds__ (THREADS, 2)
   uint32_t columns[Chunk<T, S>::sums] = {};
 
   convolve_wait ();
-  if (convolve_is_idle (image.only_if))
-    return;
   const Share<T, S> own = find_share (image, box, shared);
   const int row = image.y0 - image.mask_height / 2 + (int) blockIdx.y * box.rows;
   uint2 *to = find_strip<T, S> (box, blockIdx.y);

@@ -3,7 +3,6 @@
 
 #include "cuda/tensor/tensor_products.cuh"
 #include "cuda/tensor/tensor_separable.h"
-#include "cuda/device/idle.cuh"
 
 #define SEGMENT_WORDS (CONVOLVE_TENSOR_PRODUCTS_SEGMENT / 4)
 #define SLAB_CHUNKS CONVOLVE_TENSOR_PRODUCTS_SLAB_CHUNKS
@@ -213,8 +212,6 @@ __global__ void __launch_bounds__ (TILE_THREADS, blocks_of (sizeof (T), EXACT, S
 
   if (mask.overlaps)
     convolve_wait ();
-  if (convolve_is_idle (image.only_if))
-    return;
   load_tile<T> (image, mask, top, bottom, shared, tile);
   const unsigned group = outputs.x - lane / 4 * 4;
   const bool idle = group >= outputs.end;

@@ -56,7 +56,6 @@ typedef struct
   const ConvolveForm *form;
   ConvolveFormPass pass;
   ConvolveFormJob pictures;
-  const unsigned *only_if;
 } Step;
 
 #define MOST_STEPS 1000
@@ -78,8 +77,8 @@ struct ConvolveDevice
   struct timespec start; /* of the timer */
   int failure;           /* CUDA's number of the error of a call, after which no other will work, or 0 */
   Frame frame[CONVOLVE_MAX_FRAMES], *current;
-  const unsigned *only_if;
   ConvolveStaging *staging;
+  unsigned answer; /* of the latest look */
 };
 
 /* For the checks to read: how many memories are pinned, and since the start, how many were and how often that failed. */
@@ -638,8 +637,8 @@ static void
 pass (const Step *step)
 {
   if (step->pass == CONVOLVE_FORM_LOOK)
-    *step->pictures.seen = !convolve_form_is_opaque (step->form, &step->pictures.original);
-  else if (!step->only_if || *step->only_if != 0)
+    step->form->device->answer = !convolve_form_is_opaque (step->form, &step->pictures.original);
+  else
     step->form->kind->rows[step->pass](step->form, &step->pictures, 0, step->pictures.inner.height);
 }
 
@@ -863,15 +862,18 @@ ConvolveStatus
 convolve_form_run_without_cuda (const ConvolveForm *form, ConvolveFormPass pass, const ConvolveFormJob *job,
     ConvolveError *error)
 {
-  const Step step = { .kind = FORM, .form = form, .pass = pass, .pictures = *job, .only_if = form->device->only_if };
-
-  return enqueue (form->device, "form", step, error);
+  return enqueue (form->device, "form", (Step){ .kind = FORM, .form = form, .pass = pass, .pictures = *job }, error);
 }
 
-void
-convolve_device_only_if (ConvolveDevice *device, const unsigned *seen)
+ConvolveStatus
+convolve_device_await_answer (ConvolveDevice *device, unsigned *answer, ConvolveError *error)
 {
-  device->only_if = seen;
+  ConvolveStatus status = call (device, "answer", error);
+
+  if (status == CONVOLVE_OK && device->current)
+    do_steps (device->current);
+  *answer = device->answer;
+  return status;
 }
 
 ConvolveStatus
