@@ -665,6 +665,24 @@ bytes_of (const gchar *properties, const GstVideoInfo *info)
   return bytes;
 }
 
+/* Where two runs differ, or NULL. */
+static gchar *
+describe_difference (const GByteArray *bytes, const GByteArray *expected)
+{
+  guint first = G_MAXUINT, n = 0, most = 0;
+
+  if (bytes->len != expected->len)
+    return g_strdup_printf ("%u bytes, not %u", bytes->len, expected->len);
+  for (guint i = 0; i < bytes->len; i++)
+    if (bytes->data[i] != expected->data[i]) {
+      first = MIN (first, i);
+      most = MAX (most, (guint) ABS (bytes->data[i] - expected->data[i]));
+      n++;
+    }
+  return n == 0 ? NULL
+                : g_strdup_printf ("%u of %u bytes differ, by at most %u, from byte %u on", n, bytes->len, most, first);
+}
+
 /* Frames that cross the bus in strips or as one block, several at once, with tall masks and every boundary. */
 GST_START_TEST (test_strips)
 {
@@ -684,9 +702,9 @@ GST_START_TEST (test_strips)
       for (guint n = 1; n <= 3; n++) {
         g_autofree gchar *device = g_strdup_printf ("%s kernel-variant=global frames-in-flight=%u", common, n);
         GByteArray *bytes = bytes_of (device, &info);
+        g_autofree gchar *difference = describe_difference (bytes, expected);
 
-        fail_unless (bytes->len == expected->len && memcmp (bytes->data, expected->data, bytes->len) == 0, "%s, %s",
-            formats[i], device);
+        fail_unless (!difference, "%s, %s: %s", formats[i], device, difference);
         g_byte_array_unref (bytes);
       }
       g_byte_array_unref (expected);
