@@ -4,6 +4,7 @@
  *
  *  bench_pipeline [--rounds N] [--frames N] [--clip FILE] [--csv FILE]
  *  bench_pipeline --streams 1,2,4,8 [--rounds N] [--frames N] [--csv FILE]
+ *  bench_pipeline --sources [--beside FOLDER] [--streams 1,2,4,8] [--rounds N] [--frames N] [--csv FILE]
  *
  * All ways to bring a frame are open at the same time and take turns, round by round. A figure is the median over all
  * rounds of a round's mean; a latency is the median of all frames. Frames are random, and the mask has 3x3 weights
@@ -12,6 +13,11 @@
  *
  * With --streams, so many threads with an element each push frames of 1080p at the same time. Time and CPU time are those of
  * the whole process, divided by the frames of all threads.
+ *
+ * With --sources, frames of NV12 come from elements and from a program, whose memory is its own. "A frame" is the time of
+ * all streams, divided by their frames, with the sources; "element" is the time that a stream spends in cudaconvolve for a
+ * frame; CPU time is that of the process for a frame. FOLDER has the plugin of another build, which takes turns with the one of
+ * GST_PLUGIN_PATH: a round is a process. In the column of frames in flight, `cpu` is kernel-variant=cpu.
  */
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -20,6 +26,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/bench_sources.h"
 #include "convolve_device.h"
 
 #define MASK "mask=\"1 2 3; 4 5 6; 7 8 10\""
@@ -591,11 +598,15 @@ bench_decoder (const gchar *clip)
 int
 main (int argc, char **argv)
 {
-  gchar *clip = NULL, *csv_name = NULL, *streams = NULL;
+  gchar *clip = NULL, *csv_name = NULL, *streams = NULL, *beside = NULL;
+  gboolean sources = FALSE, round = FALSE;
   const GOptionEntry entries[] = { { "rounds", 0, 0, G_OPTION_ARG_INT, &n_rounds, "rounds that count", "N" },
     { "frames", 0, 0, G_OPTION_ARG_INT, &n_frames, "frames of a round", "N" },
     { "clip", 0, 0, G_OPTION_ARG_FILENAME, &clip, "an H.264 MP4 file for the decoder", "FILE" },
     { "streams", 0, 0, G_OPTION_ARG_STRING, &streams, "so many elements at the same time", "N,..." },
+    { "sources", 0, 0, G_OPTION_ARG_NONE, &sources, "frames from elements and from a program", NULL },
+    { "beside", 0, 0, G_OPTION_ARG_FILENAME, &beside, "another build's plugin, for --sources", "FOLDER" },
+    { "round", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &round, NULL, NULL },
     { "csv", 0, 0, G_OPTION_ARG_FILENAME, &csv_name, "the figures, with commas", "FILE" }, { 0 } };
   GOptionContext *options = g_option_context_new ("- what a frame costs in a pipeline on a GPU");
   GError *error = NULL;
@@ -608,6 +619,10 @@ main (int argc, char **argv)
     g_printerr ("%s\n", error->message);
     return 2;
   }
+  if (round) {
+    bench_sources_round (streams, n_frames);
+    return 0;
+  }
   device = convolve_device_new (-1, &fault);
   if (!device) {
     g_print ("SKIP: %s\n", fault.text);
@@ -615,6 +630,11 @@ main (int argc, char **argv)
   }
   if (csv_name)
     csv = fopen (csv_name, "w");
+  if (sources) {
+    g_print ("%s, %d rounds of %d frames; microseconds\n\n", convolve_device_name (device), n_rounds, n_frames);
+    convolve_device_free (device);
+    return bench_sources ("/proc/self/exe", beside, streams ? streams : "1,2,4,8", n_rounds, n_frames, csv);
+  }
   if (streams) {
     g_print ("%s, %d rounds of %d frames\n\n", convolve_device_name (device), n_rounds, n_frames);
     bench_all_streams (streams);

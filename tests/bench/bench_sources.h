@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a frame costs by where it comes from: bench_pipeline --sources. */
+#ifndef TESTS_BENCH_SOURCES_H
+#define TESTS_BENCH_SOURCES_H
+
+#include <glib.h>
+#include <stdio.h>
+
+/*
+ * Prints a table of all sources, sizes and numbers of streams. program is run again for each round and each plugin: that of
+ * GST_PLUGIN_PATH, and the one in the folder beside, where that is not NULL, in turns. csv may be NULL. Returns 0, or 1
+ * where a round failed.
+ */
+int bench_sources (const gchar *program, const gchar *beside, const gchar *streams, gint n_rounds, gint n_frames,
+    FILE *csv);
+
+/* One round, by the plugin that is there; prints lines that bench_sources () reads. */
+void bench_sources_round (const gchar *streams, gint n_frames);
+
+#endif
