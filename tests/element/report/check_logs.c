@@ -274,6 +274,12 @@ GST_START_TEST (test_lines_of_faults)
     push_ok (harness, frame_new (&info, FRAME_PLAIN, 1));
   expect_line ("bytes of frames are not page-locked, so that copies are slower: CUDA refuses");
   gst_harness_teardown (harness);
+  fake_device_fault ("no-staging");
+  harness = harness_new_for ("cudaconvolve kernel-variant=direct", &info);
+  gst_harness_set_drop_buffers (harness, TRUE);
+  push_ok (harness, frame_new (&info, FRAME_PLAIN, 1));
+  expect_line ("no memory could be page-locked for frames in pageable memory");
+  gst_harness_teardown (harness);
   fake_device_fault (NULL);
   listen_end ();
 }
