@@ -14,6 +14,7 @@ typedef struct
   gsize bytes;                                                        /* that the frame takes */
   guint8 *memory;       /* on the CPU: an inner input, and where needs_second() says so, another frame as large */
   ConvolvePool *pool;   /* of the batch, or NULL */
+  GArray *changes;      /* ConvolveRect: what of the part of a frame changes, where the work covers; or NULL */
   ConvolveBatch *batch; /* that copies parts of frames which change in place; made at first use, or NULL */
   gboolean translucent; /* on a device: the latest frame was not opaque */
 } Inner;
@@ -84,11 +85,38 @@ typedef struct
 
 /* --- parts --- */
 
-/* The part of the next frame; FALSE where there is none. */
+/* The part of the next frame, and what of it changes; FALSE where there is none. */
 static gboolean
-find_part (const Inner *inner, Places *places)
+find_part (Inner *inner, Places *places)
 {
-  return inner->parts.inside->kind->find_part (inner->parts.inside, &places->part);
+  g_array_set_size (inner->changes, 0);
+  return inner->parts.inside->kind->find_part (inner->parts.inside, &places->part, inner->changes);
+}
+
+/*
+ * Packs what changes of the part. Rectangles that lie over each other are packed twice, with one result. A device takes the part in
+ * one launch.
+ */
+static ConvolveStatus
+pack_changes (const Inner *inner, const Places *places, const ConvolvePicture *changed, ConvolveError *error)
+{
+  const GArray *changes = inner->changes;
+  gint64 area = 0;
+  gboolean one;
+  ConvolveStatus status = CONVOLVE_OK;
+
+  for (guint i = 0; i < changes->len; i++)
+    area += (gint64) g_array_index (changes, ConvolveRect, i).width * g_array_index (changes, ConvolveRect, i).height;
+  one = inner->work.device || area >= (gint64) places->part.width * places->part.height;
+  for (guint i = 0; i < (one ? 1 : changes->len) && status == CONVOLVE_OK; i++) {
+    const ConvolveRect rect = one ? places->part : g_array_index (changes, ConvolveRect, i);
+    const ConvolvePicture in = part_of (&inner->work.in, &places->in, rect),
+                          from = part_of (&inner->parts.inside->in, changed, rect),
+                          to = part_of (&inner->work.in, &places->out, rect);
+
+    status = convolve_form_pack (inner->parts.form, &in, &from, &to, error);
+  }
+  return status;
 }
 
 /* The picture as large as places->in, in memory for the second frame, of which the strides are those of the inner frame. */
@@ -138,24 +166,23 @@ take_through (Inner *inner, Places *places, gboolean alone, ConvolveError *error
 {
   GstCudaConvolveWork *inside = inner->parts.inside;
   GstCudaConvolveFrame *result = inner->parts.in_place ? &places->inner_in : &places->inner_out;
-  ConvolvePicture in = places->in, out = places->out;
-  ConvolvePicture unpacked = picture_of (&inside->in, &places->inner_in.video);
+  ConvolvePicture in = places->in, unpacked = picture_of (&inside->in, &places->inner_in.video);
   ConvolvePicture changed = picture_of (&inside->in, &result->video);
   ConvolveStatus status;
 
   if (inner->parts.covers) {
     in = part_of (&inner->work.in, &in, places->part);
-    out = part_of (&inner->work.in, &out, places->part);
-    unpacked = changed = part_of (&inside->in, &unpacked, places->part);
+    unpacked = part_of (&inside->in, &unpacked, places->part);
   }
   status = convolve_form_unpack (inner->parts.form, &in, &unpacked, error);
-
   if (status == CONVOLVE_OK && inner->work.device)
     status = inside->kind->run_on_device (inside, alone, &places->inner_in, result, error);
   else if (status == CONVOLVE_OK)
     status = inside->kind->run_on_host (inside, &places->inner_in, result, error);
-  if (status == CONVOLVE_OK)
-    status = convolve_form_pack (inner->parts.form, &in, &changed, &out, error);
+  if (status == CONVOLVE_OK && inner->parts.covers)
+    status = pack_changes (inner, places, &changed, error);
+  else if (status == CONVOLVE_OK)
+    status = convolve_form_pack (inner->parts.form, &in, &changed, &places->out, error);
   return status;
 }
 
@@ -327,6 +354,7 @@ clear (gpointer data)
   convolve_form_free (inner->parts.form);
   gst_cuda_convolve_work_unref (inner->parts.inside);
   g_clear_pointer (&inner->parts.opaque, gst_cuda_convolve_work_unref);
+  g_clear_pointer (&inner->changes, g_array_unref);
   convolve_batch_free (inner->batch); /* waits for the device */
   g_free (inner->memory);
 }
@@ -366,6 +394,8 @@ gst_cuda_convolve_inner_new (const GstCudaConvolveLayout *layout, const GstCudaC
   inner->work.is_identity = parts->opaque ? parts->opaque->is_identity : parts->inside->is_identity;
   inner->work.variant = parts->opaque ? parts->opaque->variant : parts->inside->variant;
   place_planes (inner);
+  if (parts->covers)
+    inner->changes = g_array_new (FALSE, FALSE, sizeof (ConvolveRect));
   if (inner->work.device)
     return &inner->work;
   inner->memory = g_try_malloc (inner->bytes * (needs_second (inner) ? 2 : 1));

@@ -294,7 +294,7 @@ unite (ConvolveRect a, ConvolveRect b)
 }
 
 static gboolean
-find_part (const GstCudaConvolveWork *work, ConvolveRect *part)
+find_part (const GstCudaConvolveWork *work, ConvolveRect *part, GArray *changes)
 {
   const GstCudaConvolveRegions *leader = ((const GstCudaConvolveRegions *) work)->leader;
   const GArray *patches = leader->patches.patches;
@@ -310,6 +310,7 @@ find_part (const GstCudaConvolveWork *work, ConvolveRect *part)
     if (margin < 0)
       reads = (ConvolveRect){ 0, 0, width, height };
     *part = i == 0 ? reads : unite (*part, reads);
+    g_array_append_val (changes, patch->rect);
   }
   return patches->len > 0;
 }

@@ -32,10 +32,11 @@ typedef struct
       GstCudaConvolveFrame *out, ConvolveError *error);
 
   /*
-   * The rectangle of luma pixels that the next frame's run reads or changes; FALSE where there is none. Pixels outside are copied
-   * where in and out are two frames, and left otherwise. NULL for work that may change all pixels.
+   * The rectangle of luma pixels that the next frame's run reads or changes; FALSE where there is none. Adds the rectangles inside
+   * that it changes to an array of ConvolveRect. All other pixels are copied where in and out are two frames, and left otherwise.
+   * NULL for work that may change all pixels.
    */
-  gboolean (*find_part) (const GstCudaConvolveWork *work, ConvolveRect *part);
+  gboolean (*find_part) (const GstCudaConvolveWork *work, ConvolveRect *part, GArray *changes);
 
   /* Work on the CPU is shared by the threads of the pool, which may be NULL and must outlive the work. */
   void (*set_pool) (GstCudaConvolveWork *work, ConvolvePool *pool);
