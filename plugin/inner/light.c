@@ -135,7 +135,7 @@ gst_cuda_convolve_light_may_weigh (const ConvolveProperties *properties)
   if (region->apply_to == CONVOLVE_APPLY_TO_FRAME)
     return TRUE;
   return (effect == CONVOLVE_REGION_EFFECT_MASK || effect == CONVOLVE_REGION_EFFECT_PIXELATE)
-      && !(region->sources & CONVOLVE_REGION_SOURCE_ALPHA) && properties->light == CONVOLVE_LIGHT_MODE_CODED;
+      && !(region->sources & CONVOLVE_REGION_SOURCE_ALPHA);
 }
 
 ConvolveStatus

@@ -8,8 +8,8 @@
 G_BEGIN_DECLS
 
 /*
- * Whether the settings let alpha weigh colours, whatever the frames are: not in regions that are filled or get noise, whose weights are
- * the alpha, or whose samples are light.
+ * Whether the settings let alpha weigh colours, whatever the frames are: not in regions that are filled or get noise, or whose weights
+ * are the alpha.
  */
 gboolean gst_cuda_convolve_light_may_weigh (const ConvolveProperties *properties);
 

@@ -29,7 +29,9 @@ struct _GstCudaConvolveStep
 typedef struct
 {
   guint n;               /* 0 where plans take the stream's frames */
-  gboolean spare_opaque; /* the last step only weighs: opaque frames are to go without it */
+  gboolean spare_opaque; /* opaque frames are to go without the last step, which weighs */
+  gboolean has_plain;    /* they take this one in its place, of light alone: */
+  GstCudaConvolveStep plain;
   GstCudaConvolveStep steps[GST_CUDA_CONVOLVE_MOST_STEPS];
 } GstCudaConvolveSteps;
 
@@ -41,7 +43,11 @@ ConvolveStatus gst_cuda_convolve_steps_find (GstCudaConvolveSteps *steps, const 
 const GstCudaConvolveLayout *gst_cuda_convolve_steps_get_layout (const GstCudaConvolveSteps *steps,
     const GstCudaConvolveLayout *layout, guint n);
 
-/* What the steps wrap: work for the last layout, and that in front of the last step for opaque frames, or NULL. */
+/* The layout for opaque frames; the last one where these are not spared. */
+const GstCudaConvolveLayout *gst_cuda_convolve_steps_get_opaque (const GstCudaConvolveSteps *steps,
+    const GstCudaConvolveLayout *layout);
+
+/* What the steps wrap: work for the last layout, and that for opaque frames, or NULL. */
 typedef struct
 {
   GstCudaConvolveWork *inside, *opaque;

@@ -164,8 +164,7 @@ make (GstCudaConvolve *self, ConvolveProperties *properties, ConvolveError *erro
 
   if (gst_cuda_convolve_steps_find (&steps, layout, properties, error) != CONVOLVE_OK)
     return made;
-  made.plans = make_plans (self, properties,
-      gst_cuda_convolve_steps_get_layout (&steps, layout, steps.n - (steps.spare_opaque ? 1 : 0)), error);
+  made.plans = make_plans (self, properties, gst_cuda_convolve_steps_get_opaque (&steps, layout), error);
   if (!made.plans)
     return made;
   if (make_regions (self, properties, &made, error))

@@ -451,8 +451,7 @@ GST_END_TEST;
 GST_START_TEST (test_alpha_as_it_is)
 {
   static const gchar *const regions[] = { "mask=emboss region-effect=mask", "region-effect=fill region-feather=3",
-    "region-effect=noise-pixelate region-seed=5", "region-sources=alpha", "light=linear",
-    "components=r region-effect=pixelate" };
+    "region-effect=noise-pixelate region-seed=5", "region-sources=alpha", "components=r region-effect=pixelate" };
   GstVideoInfo info = info_with ("BGRA", 33, 17, NULL);
   GstBuffer *in = frame_with_alpha (&info, 7, SOME), *out;
   GstHarness *harness;
@@ -529,17 +528,17 @@ find_mates (const InRegion *in_region, gint at, gint begin, gint *first, gint *l
   *last = in_region->blocks ? *first + 7 : at + 1;
 }
 
-/* Means of one pixel's mates: of words, which alpha has weighed, and of code values. Blocks end at the picture's edge. */
+/* Means of one pixel's mates: of words, which alpha has weighed or not, and of code values. Blocks end at the picture's edge. */
 typedef struct
 {
-  gint word, code;
+  gint word, plain, code;
 } Means;
 
 static Means
 means_at (const InRegion *in_region, const Weighed *weighed, const Weighed *alpha, const Component *in,
     const Component *in_alpha, gint x, gint y)
 {
-  gint64 words = 0, codes = 0, n = 0;
+  gint64 words = 0, plain = 0, codes = 0, n = 0;
   gint left, right, top, bottom;
 
   find_mates (in_region, x, BOX_X, &left, &right);
@@ -553,9 +552,10 @@ means_at (const InRegion *in_region, const Weighed *weighed, const Weighed *alph
         continue;
       n++;
       codes += in->samples[at];
+      plain += word;
       words += in == in_alpha ? word : scaled (weighed, word, word_of (&alpha->curve, in_alpha->samples[at]), MOST);
     }
-  return (Means){ (2 * words + n) / (2 * n), (2 * codes + n) / (2 * n) };
+  return (Means){ (2 * words + n) / (2 * n), (2 * plain + n) / (2 * n), (2 * codes + n) / (2 * n) };
 }
 
 static gint
@@ -577,8 +577,12 @@ expected_in_region (const InRegion *in_region, const Weighed weighed[4], const C
 
   if (c == 3)
     return alpha == own_alpha ? own : code_of (&weighed[3].curve, alpha);
-  if (alpha == 0)
+  if (alpha == 0 && weighed[c].curve.function == GST_VIDEO_TRANSFER_GAMMA10)
     return blended (own, means.code, share);
+  if (alpha == 0) {
+    after = blended (before, means.plain, share);
+    return after == before ? own : code_of (&weighed[c].curve, after);
+  }
   before = scaled (&weighed[c], before, own_alpha, MOST);
   after = blended (before, means.word, share);
   return after == before && alpha == own_alpha ? own
@@ -586,7 +590,7 @@ expected_in_region (const InRegion *in_region, const Weighed weighed[4], const C
 }
 
 static void
-check_in_region (const GstVideoInfo *info, const InRegion *in_region, GstBuffer *in, GstBuffer *out)
+check_in_region (const GstVideoInfo *info, const InRegion *in_region, gboolean linear, GstBuffer *in, GstBuffer *out)
 {
   Component from[4], to[4];
   Weighed weighed[4];
@@ -594,7 +598,7 @@ check_in_region (const GstVideoInfo *info, const InRegion *in_region, GstBuffer 
   frame_read (info, in, from);
   frame_read (info, out, to);
   for (guint c = 0; c < 4; c++)
-    weighed[c] = weighed_of (info, c, FALSE);
+    weighed[c] = weighed_of (info, c, linear);
   for (guint c = 0; c < 4; c++)
     for (gint y = 0; y < from[c].height; y++)
       for (gint x = 0; x < from[c].width; x++) {
@@ -604,8 +608,8 @@ check_in_region (const GstVideoInfo *info, const InRegion *in_region, GstBuffer 
           expected = (2 * expected * 3 + 1023) / 2046 * 341;
 
         if (to[c].samples[y * from[c].width + x] != expected)
-          fail ("seed %u: %s %s component %u at %d,%d is %u, expected %d", seed, GST_VIDEO_INFO_NAME (info),
-              in_region->properties, c, x, y, to[c].samples[y * from[c].width + x], expected);
+          fail ("seed %u: %s %s%s component %u at %d,%d is %u, expected %d", seed, GST_VIDEO_INFO_NAME (info),
+              in_region->properties, linear ? " linear" : "", c, x, y, to[c].samples[y * from[c].width + x], expected);
       }
   frame_clear (from);
   frame_clear (to);
@@ -622,17 +626,21 @@ GST_START_TEST (test_alpha_in_regions)
     g_ptr_array_add (formats, (gpointer) packed[i]);
 
   for (guint i = 0; i < formats->len; i++)
-    for (guint k = 0; k < G_N_ELEMENTS (in_regions); k++) {
-      const InRegion *in_region = &in_regions[k];
+    for (guint k = 0; k < 2 * G_N_ELEMENTS (in_regions); k++) {
+      const InRegion *in_region = &in_regions[k / 2];
+      const gboolean linear = k % 2;
       GstVideoInfo info = info_with (formats->pdata[i], 48, 36, NULL);
-      g_autofree gchar *copy = g_strdup_printf ("boundary=replicate regions=12,10,24,16 %s apply-to=%s alpha=copy",
-          in_region->properties, in_region->outside ? "outside-regions" : "regions");
+      g_autofree gchar *copy =
+          g_strdup_printf ("boundary=replicate regions=12,10,24,16 %s light=%s apply-to=%s alpha=copy",
+              in_region->properties, linear ? "linear" : "coded", in_region->outside ? "outside-regions" : "regions");
       g_autofree gchar *weigh = g_strdup_printf ("%.*sweigh", (gint) strlen (copy) - 4, copy);
       GstHarness *harness;
       GstBuffer *opaque, *in, *out[2];
 
       if (!GST_VIDEO_INFO_HAS_ALPHA (&info))
         break;
+      if (linear && GST_VIDEO_INFO_IS_YUV (&info))
+        continue;
       in = frame_with_alpha (&info, n++, SOME);
       opaque = frame_with_alpha (&info, n++, ALL);
       check_same (&info, weigh, copy, opaque);
@@ -644,7 +652,7 @@ GST_START_TEST (test_alpha_in_regions)
       if (is_subsampled (&info))
         check_same (&info, weigh, copy, in);
       else
-        check_in_region (&info, in_region, in, out[0]);
+        check_in_region (&info, in_region, linear, in, out[0]);
       gst_buffer_unref (in);
       gst_buffer_unref (opaque);
       gst_buffer_unref (out[0]);
