@@ -159,17 +159,32 @@ side_in_registers (const Choice *choice)
   return (is_deep (choice) ? deep : four)[choice->extent];
 }
 
+static bool
+has_both_signs (const Choice *choice)
+{
+  const ConvolveTaps *taps = &choice->plan->taps;
+  bool below = false, above = false;
+
+  for (int i = 0; i < taps->width * taps->height; i++) {
+    below = below || taps->taps[i] < 0;
+    above = above || taps->taps[i] > 0;
+  }
+  return below && above;
+}
+
 /*
- * Below these sides packed is faster, but not for three samples; above them tensor-separable, or tensor for small
- * planes of single bytes.
+ * Below these sides packed is faster, for three samples only in large planes, and in those of 4K frames where weights
+ * have both signs; above them tensor-separable, or tensor for small planes of single bytes.
  */
 static bool
 packed_separable (Choice *choice)
 {
   int samples = choice->plan->pixel.samples, side = choice->side;
 
-  if (is_products (choice) || samples == 3)
+  if (is_products (choice))
     return true;
+  if (samples == 3)
+    return side > 3 || choice->extent == SMALL || (choice->extent == MIDDLE && !has_both_signs (choice));
   if (choice->extent == SMALL)
     return side > 5 && (samples > 2 || is_before_tensor (choice, samples == 2 ? 7 : 5));
   return samples == 1 ? side > 3 : samples == 2 || is_before_tensor (choice, 7);
@@ -177,14 +192,14 @@ packed_separable (Choice *choice)
 
 /*
  * The side up to which packed is faster than fused for an exact column times a row of deep samples. In the luma of
- * small frames 5x5 was timed, with 10 bits, and no other mask between 3x3 and 5x5.
+ * small and large frames 5x5 was timed, with 10 bits, and no other mask between 3x3 and 5x5.
  */
 static int
 side_of_deep_packed (const Choice *choice)
 {
   const ConvolvePlan *plan = choice->plan;
   const bool timed =
-      choice->extent == SMALL && plan->taps.width == 5 && plan->taps.height == 5 && plan->pixel.depth < 16;
+      choice->extent != MIDDLE && plan->taps.width == 5 && plan->taps.height == 5 && plan->pixel.depth < 16;
 
   return plan->pixel.samples == 1 ? (timed ? 5 : 3) : plan->pixel.samples == 2 ? 5 : 0;
 }
@@ -209,17 +224,25 @@ packed (Choice *choice)
 {
   static const int single[] = { [SMALL] = 5, [MIDDLE] = 7, [LARGE] = 5 };
   int samples = choice->plan->pixel.samples;
+  bool small = choice->extent == SMALL;
 
   if (is_deep (choice))
-    return is_before_tensor (choice, choice->extent == SMALL ? 7 : samples == 1 ? 7 : samples == 2 ? 9 : 5);
+    return is_before_tensor (choice, samples > 2 ? (small ? 7 : 5) : samples == 2 || small ? 9 : 7);
+  if (choice->plan->combination == CONVOLVE_ABSOLUTE && samples == 3 && small && choice->side <= 3)
+    return !accepts (choice, &convolve_variant_direct);
   if (samples == 1)
     return is_before_tensor (choice, single[choice->extent]);
-  return is_before_tensor (choice, samples == 2 && choice->extent != SMALL ? 9 : 7);
+  return is_before_tensor (choice, samples == 2 && !small ? 9 : 7);
 }
+
+/* Eight sets of 3x3 are faster by global, two by direct. */
+#define MOST_DIRECT_SETS 6
 
 static bool
 direct (Choice *choice)
 {
+  if (choice->plan->n_parts > MOST_DIRECT_SETS && choice->side <= 3)
+    return false;
   if (is_deep (choice))
     return is_before_tensor (choice, choice->extent == SMALL || choice->plan->pixel.samples < 4 ? 7 : 5);
   if (choice->plan->pixel.samples == 4)
@@ -245,13 +268,18 @@ side_before_fft_of_one_step (const Choice *choice)
   enum
   {
     DEEP,
-    WEAVED,
+    PAIRS,
+    TRIPLES,
     OTHERS
   };
-  static const int
-      sides[][MOST_DIGITS] = { [DEEP] = { 57, 37, 29 }, [WEAVED] = { 77, 55, 45 }, [OTHERS] = { 85, 65, 51 } };
+  static const int sides[][MOST_DIGITS] = {
+    [DEEP] = { 57, 37, 29 },
+    [PAIRS] = { 77, 65, 45 }, /* 65: the luma beside them takes tensor up to there, and a frame in one way is faster */
+    [TRIPLES] = { 77, 55, 45 },
+    [OTHERS] = { 85, 65, 51 },
+  };
   const int samples = choice->plan->pixel.samples;
-  const int kind = is_deep (choice) ? DEEP : samples == 2 || samples == 3 ? WEAVED : OTHERS;
+  const int kind = is_deep (choice) ? DEEP : samples == 2 ? PAIRS : samples == 3 ? TRIPLES : OTHERS;
 
   return sides[kind][choice->answers[INDEX_tensor].found.kernel];
 }
@@ -331,7 +359,9 @@ side_before_tensor_separable (Choice *choice)
     return integers ? 9 : single[choice->extent];
   if (choice->plan->pixel.samples == 2)
     return integers ? (small ? 7 : 9) : small ? 5 : 7;
-  return integers ? 7 : small ? 5 : 3;
+  if (integers)
+    return choice->plan->pixel.samples == 4 && small ? 9 : 7;
+  return small ? 5 : 3;
 }
 
 static bool
@@ -363,7 +393,7 @@ tensor_fused (Choice *choice)
   if (choice->extent == LARGE && !is_exact (choice) && side > 17)
     return false;
   if (is_products (choice))
-    return side > (choice->extent == SMALL && plan->pixel.samples == 1 ? 5 : side_in_registers (choice));
+    return side > (choice->extent == SMALL ? 5 : side_in_registers (choice));
   if (!accepts (choice, &convolve_variant_packed_separable))
     return side > 3;
   return side > (plan->pixel.samples == 1 ? single : pairs)[choice->extent];
@@ -407,7 +437,8 @@ box (Choice *choice)
  * does four products in an instruction, and global reads each sample again for every output.
  *
  * Rounded columns times rows are not for all of these: side_in_registers () says up to where packed-separable and, for
- * deep samples, fused are the fastest, but for tensor-fused in small planes of one sample. separable does all of them.
+ * deep samples, fused are the fastest, but for tensor-fused in small planes of one or two bytes. separable does all of
+ * them.
  */
 static const struct
 {
@@ -423,15 +454,18 @@ static const struct
   { &convolve_variant_tensor_separable, tensor_separable,
       "fast: kind rank-1, masks 5 to 63; h200-separable.md, Times" },
   { &convolve_variant_packed_separable, packed_separable,
-      "fast: kind rank-1, masks 3 to 9, GRAY8, NV12, RGBA; h200-rgb.csv; h200-1080p.csv" },
+      "fast: kind rank-1, masks 3 to 9, GRAY8, NV12, RGBA; h200-rgb.csv; h200-1080p.csv; h200-edges.csv: sobel-x" },
   { &convolve_variant_fused, fused,
       "fast: kind rank-1, masks 3 to 9, all formats; h200-1080p.csv; h100-auto.csv: P010" },
   { &convolve_variant_fused_tiled, fused_tiled, "fast: kind rank-1, masks 9 to 63, all formats" },
   { &convolve_variant_packed, packed,
-      "fast: kind any, masks 3 to 9, GRAY8, NV12, RGBA; h200-rgb.csv; h200-kinds.md, Samples of 16 bits" },
-  { &convolve_variant_direct, direct, "fast: kind any, masks 3 to 9, all formats; h200-kinds.md, Samples of 16 bits" },
+      "fast: kind any, masks 3 to 9, GRAY8, NV12, RGBA, P010; h200-rgb.csv, h200-edges.csv: RGB, absolute=true; "
+      "h200-kinds.md, Samples of 16 bits" },
+  { &convolve_variant_direct, direct,
+      "fast: kind any, masks 3 to 9, all formats; h200-edges.csv: kirsch, GRAY16; h200-kinds.md, Samples of 16 bits" },
   { &convolve_variant_tensor, tensor, "fast: kind any, masks 5 to 63; h200-tensor.md, Times" },
-  { &convolve_variant_fft, fft, "h200-fft.md, Times: the side at which fft passes each other variant" },
+  { &convolve_variant_fft, fft,
+      "h200-fft.md, Times: the side at which fft passes each other variant; fast: kind any, NV12, 63x63" },
   { &convolve_variant_tensor_fused, is_products, "none: separable takes several times as long" },
   { &convolve_variant_tensor_separable, is_products, "none: the same" },
   { &convolve_variant_separable, separable, "h200-textbook.csv: masks 3x3 and 5x5, separable beside constant" },
