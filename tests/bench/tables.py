@@ -105,6 +105,129 @@ def speed_cpu():
     return table(beside_header('other', ()), beside_rows(own, {key: time for key, (time, _) in peers.items()}))
 
 
+SIDES = ('3', '5', '7', '9', '15', '31', '63')
+MASKS = {'any': 'small integers', 'rank-1': 'rank 1', 'gaussian': 'gaussian'}
+BENCH = ('h200-1080p.csv', 'h200-box.csv', 'h200-edges.csv', 'h200-fast-1080p.csv', 'h200-fast-8K.csv', 'h200-fast.csv',
+         'h200-gaussian.csv', 'h200-rgb.csv', 'h200-usual.csv', 'h200-kinds.csv')
+
+
+def bench(name):
+    """The rows of a file of bench by size, format, kind and side; of each, the rows by variant."""
+    cases = {}
+    for row in read(name):
+        cases.setdefault((row['size'], row['format'], row['kind'], row['mask']), {})[row['variant']] = row
+    return cases
+
+
+def taken(row, with_ratio=True):
+    """The cell of a row of auto: the time, the time over C where that is wanted, and the variant of the first plane."""
+    return f"{figure(row['median_us'])} " + (f"({float(row['ratio']):.2f}) " if with_ratio else '') + row['taken'] if row else '-'
+
+
+def fast_table(files, size, with_ratio=True):
+    cases = {key: rows for name in files for key, rows in bench(name).items()}
+    lines = [[name, MASKS[kind]] + [taken(cases.get((size, name, kind, side), {}).get('auto'), with_ratio) for side in SIDES]
+             for kinds in (('any', 'rank-1'), ('gaussian',)) for name in ('GRAY8', 'NV12', 'RGBA', 'P010') for kind in kinds
+             if any(key[2] == kind for key in cases)]
+    return table(['format', 'weights'] + [f'{side}x{side}' for side in SIDES], lines)
+
+
+def fast():
+    """Planes and frames of 4K by auto, in microseconds and over C, by width."""
+    return fast_table(('h200-fast.csv', 'h200-gaussian.csv'), '4K')
+
+
+def fast_1080p():
+    return fast_table(('h200-fast-1080p.csv', 'h200-gaussian.csv'), '1080p', False)
+
+
+def fast_8k():
+    return fast_table(('h200-fast-8K.csv', 'h200-gaussian.csv'), '8K')
+
+
+GOALS = (('GRAY8', 'any', (1.15, 1.4, 1.6, 1.8, 3, 9, 30)), ('GRAY8', 'rank-1', (1.15, 1.15, 1.15, 1.2, 1.4, 1.8, 3.5)),
+         ('NV12', 'any', (1.32, 1.61, 1.84, 2.07, 3.45, 10.4, 34.5)), ('NV12', 'rank-1', (1.32, 1.32, 1.32, 1.38, 1.61, 2.07, 4.03)),
+         ('RGBA', 'any', (1.32, 1.61, 1.84, 2.07, 3.45, 10.4, 34.5)), ('RGBA', 'rank-1', (1.32, 1.32, 1.32, 1.38, 1.61, 2.07, 4.03)),
+         ('P010', 'any', (1.73, 2.1, 2.4, 2.7, 4.5, 13.5, 45)), ('P010', 'rank-1', (1.73, 1.73, 1.73, 1.8, 2.1, 2.7, 5.25)))
+
+
+def fast_goals():
+    """auto at 4K over C beside the goal; bold where the goal is missed by more than the 2% of a run's noise."""
+    cases, lines = bench('h200-fast.csv'), []
+    for name, kind, goals in GOALS:
+        cells = [name, MASKS[kind]]
+        for side, goal in zip(SIDES, goals):
+            row = cases.get(('4K', name, kind, side), {}).get('auto')
+            text = f"{float(row['ratio']):.2f}, {goal:g}" if row else f'-, {goal:g}'
+            cells.append(f'**{text}**' if row and float(row['ratio']) > 1.02 * goal else text)
+        lines.append(cells)
+    return table(['format', 'weights'] + [f'{side}x{side}' for side in SIDES], lines)
+
+
+BESIDE_NVIDIA = (('any', 'NPP FilterBorder32f'), ('rank-1', 'NPP FilterGaussAdvancedBorder'), ('any', 'cuDNN fp32, depthwise'),
+                 ('any', 'cuFFT fp32'))
+
+
+def fast_nvidia():
+    """How many times as fast as NVIDIA's libraries: one 8-bit 4K plane."""
+    cases = bench('h200-fast.csv')
+    times = {(row['what'], row['mask']): float(row['median_us']) for row in read('h200-peers.csv')}
+    lines = []
+    for kind, what in BESIDE_NVIDIA:
+        own = [float(cases['4K', 'GRAY8', kind, side]['auto']['median_us']) for side in SIDES]
+        lines.append([f'{MASKS[kind]} over {what}'] + [figure(times[what, side] / time) for side, time in zip(SIDES, own)])
+    return table([''] + [f'{side}x{side}' for side in SIDES], lines)
+
+
+BOX_SIDES = ('3', '7', '15', '31', '63', '95', '127', '191', '255')
+
+
+def box():
+    """Equal weights: auto, the variant box, and the best of the others."""
+    cases, lines = bench('h200-box.csv'), []
+    for size, name in unique(key[:2] for key in cases):
+        rows = {side: cases[size, name, 'box', side] for side in BOX_SIDES}
+        lines.append([f"{size} {name}, C = {figure(rows['15']['copy']['median_us'])}", '`auto`']
+                     + [taken(row.get('auto'), False) for row in rows.values()])
+        lines.append(['', '`box`'] + [figure(row['box']['median_us'] if 'box' in row else None) for row in rows.values()])
+        best = [min((other for what, other in row.items() if what not in ('auto', 'copy', 'box')),
+                    key=lambda other: float(other['median_us']), default=None) for row in rows.values()]
+        lines.append(['', 'best other'] + [taken(row, False) if row else 'too long' for row in best])
+    return table(['frame', 'row'] + [f'{side}x{side}' for side in BOX_SIDES], lines)
+
+
+def losses():
+    """Where another variant is more than 3% faster than auto was: both in the same run."""
+    lines, count = [], 0
+    for name in BENCH:
+        for (size, shape, kind, side), rows in bench(name).items():
+            others = [row for what, row in rows.items() if what not in ('auto', 'copy')]
+            if 'auto' not in rows or not others:
+                continue
+            count += 1
+            best = min(others, key=lambda row: float(row['median_us']))
+            more = float(rows['auto']['median_us']) / float(best['median_us'])
+            if more > 1.03:
+                lines.append([name, f'{size} {shape} {side}x{side} {kind}', taken(rows['auto'], False), taken(best, False), f'{more:.2f}'])
+    lines.sort(key=lambda line: line[-1], reverse=True)
+    return table(['file', f'{len(lines)} of {count} cases', '`auto`', 'the fastest', 'times'], lines)
+
+
+def rules():
+    """What auto took until its rules changed, and what it takes now, on two cards."""
+    cases = {}
+    for row in read('rules.csv'):
+        case = cases.setdefault((row['size'], row['format'], row['mask'], row['kind']), {'auto': [], 'now': []})
+        case['auto' if row['variant'] == 'auto' else 'now'].append(row)
+    lines = []
+    for (size, shape, side, kind), case in cases.items():
+        cells = [f'{size} {shape} {side}x{side} {MASKS.get(kind, kind)}']
+        for rows in case.values():
+            cells += [f"`{rows[0]['taken']}`"] + [figure(row['median_us']) for row in rows]
+        lines.append(cells)
+    return table(['case', 'before', 'H200', 'H100', 'now', 'H200', 'H100'], lines)
+
+
 STOCK = 'stock: cudaupload ! cudaconvolve ! cudadownload'
 FRESH = 'stock, fresh memory every frame'
 # What the table calls a way, its name in the CSV files, and the way of GStreamer's own elements that it stands beside.
@@ -570,7 +693,9 @@ def faces():
 TABLES = {'faces': faces, 'speed': speed, 'answers': answers, 'speed-gpu': speed_gpu, 'speed-cpu': speed_cpu, 'pipeline': pipeline,
           'programs': programs, 'ladder': ladder, 'peers': peers, 'cudnn': cudnn, 'undo': undo, 'undo-cases': undo_cases,
           'suspects': suspects, 'suspect-films': suspect_films, 'learned': learned, 'letters': letters, 'hides': hides,
-          'promises': promises, 'python': python_cpu, 'python-bytes': python_bytes, 'versions': versions}
+          'fast': fast, 'fast-1080p': fast_1080p, 'fast-8K': fast_8k, 'fast-goals': fast_goals, 'fast-nvidia': fast_nvidia,
+          'box': box, 'losses': losses, 'rules': rules, 'promises': promises, 'python': python_cpu, 'python-bytes': python_bytes,
+          'versions': versions}
 
 
 def main():
