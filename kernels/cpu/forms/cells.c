@@ -4,6 +4,7 @@
  * sample through the formulas that the device has, too.
  */
 #include "common/cells.h"
+#include "cpu/loops/levels.h"
 
 #define MOST_CELLS 64 /* that are packed at a time */
 
@@ -30,6 +31,7 @@ typedef struct
   uint8_t *packed;
   Lane lanes[CONVOLVE_CELL_SAMPLES];
   int n; /* cells for the loops */
+  const ConvolveCpuLevel *level;
 } Row;
 
 /* Copies of the bits side by side, of which those below the depth go. */
@@ -79,12 +81,13 @@ count_whole (const ConvolveCellPlane *plane)
 }
 
 static Row
-find_row (const ConvolveCellPlane *plane, const ConvolveCellJob *job, int y)
+find_row (const ConvolveCellPlane *plane, const ConvolveCellJob *job, const ConvolveCpuLevel *level, int y)
 {
   Row row = { .plane = plane,
     .source = (const uint8_t *) job->source.data + y * job->source.stride,
     .packed = (uint8_t *) job->packed.data + y * job->packed.stride,
-    .n = count_whole (plane) };
+    .n = count_whole (plane),
+    .level = level };
 
   for (int k = 0; k < plane->n_samples; k++) {
     const ConvolveCellSample *sample = &plane->samples[k];
@@ -194,6 +197,23 @@ pack_words (const Row *row, uint16_t kept)
   }
 }
 
+/* Cells of 32 bits whose four samples have an inner plane of words to themselves. */
+static bool
+are_fours (const ConvolveCellPlane *plane)
+{
+  bool fours = plane->cell == 4 && !plane->big && plane->depth > 8 && plane->n_samples == 4;
+  unsigned places = 0;
+
+  for (int k = 0; k < plane->n_samples && fours; k++) {
+    const ConvolveCellSample *sample = &plane->samples[k];
+
+    fours = sample->plane == plane->samples[0].plane && plane->counts[sample->plane] == 4
+        && find_widen (sample->bits, plane->depth).right == 0;
+    places |= 1u << sample->index;
+  }
+  return fours && places == 15;
+}
+
 /* The bits of a cell that are no samples. */
 static ConvolveCell
 find_kept (const ConvolveCellPlane *plane)
@@ -267,11 +287,45 @@ write_chunk (const Row *row, uint64_t (*words)[2], int from, int n, ConvolveCell
     write_cells (row, words, from, n, cell, 1, big, kept);
 }
 
+static ConvolveFours
+find_fours (const Row *row)
+{
+  const uint32_t kept = (uint32_t) find_kept (row->plane).low;
+  ConvolveFours fours = { .kept = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap32 (kept) : kept };
+
+  for (int k = 0; k < 4; k++) {
+    const Lane *lane = &row->lanes[k];
+    const int index = row->plane->samples[k].index;
+
+    fours.samples[k] = (ConvolveFour){ .shift = lane->shift,
+      .mask = (1u << lane->bits) - 1,
+      .place = 16 * (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 3 - index : index),
+      .right = lane->narrow.right };
+    fours.widen[index] = (uint16_t) lane->widen.factor;
+    fours.narrow[index] = (uint16_t) lane->narrow.factor;
+    fours.add[index] = (uint16_t) lane->narrow.add;
+  }
+  return fours;
+}
+
+/* The words of the first cell. */
+static uint16_t *
+words_of_fours (const Row *row)
+{
+  return (uint16_t *) (void *) row->lanes[0].inner - row->plane->samples[0].index;
+}
+
 static void
 unpack_whole (const Row *row)
 {
   const bool big = row->plane->big, deep = row->plane->depth > 8;
 
+  if (are_fours (row->plane)) {
+    const ConvolveFours fours = find_fours (row);
+
+    row->level->unpack_fours (&fours, row->source, row->n, words_of_fours (row));
+    return;
+  }
   for (int k = 0; k < row->plane->n_samples; k++)
     if (are_words (row->plane))
       unpack_words (row, &row->lanes[k]);
@@ -288,6 +342,12 @@ pack_whole (const Row *row)
 {
   const ConvolveCell kept = find_kept (row->plane);
 
+  if (are_fours (row->plane)) {
+    const ConvolveFours fours = find_fours (row);
+
+    row->level->pack_fours (&fours, words_of_fours (row), row->n, row->source, row->packed);
+    return;
+  }
   if (are_words (row->plane)) {
     pack_words (row, (uint16_t) kept.low);
     return;
@@ -329,9 +389,9 @@ copy_tiles (const ConvolveCellPlane *plane, const ConvolveCellJob *job, int y, b
 }
 
 static void
-unpack_row (const ConvolveCellPlane *plane, const ConvolveCellJob *job, int y)
+unpack_row (const ConvolveCellPlane *plane, const ConvolveCellJob *job, const ConvolveCpuLevel *level, int y)
 {
-  Row row = find_row (plane, job, y);
+  Row row = find_row (plane, job, level, y);
 
   if (are_bytes (plane)) {
     copy_tiles (plane, job, y, false);
@@ -343,9 +403,9 @@ unpack_row (const ConvolveCellPlane *plane, const ConvolveCellJob *job, int y)
 }
 
 static void
-pack_row (const ConvolveCellPlane *plane, const ConvolveCellJob *job, int y)
+pack_row (const ConvolveCellPlane *plane, const ConvolveCellJob *job, const ConvolveCpuLevel *level, int y)
 {
-  Row row = find_row (plane, job, y);
+  Row row = find_row (plane, job, level, y);
 
   if (are_bytes (plane)) {
     copy_tiles (plane, job, y, true);
@@ -359,7 +419,7 @@ pack_row (const ConvolveCellPlane *plane, const ConvolveCellJob *job, int y)
 /* Runs a function for the rows of both planes that stand for the rows of luma first up to end. */
 static void
 do_rows (const ConvolveForm *form, const ConvolveFormJob *job, int first, int end,
-    void (*do_row) (const ConvolveCellPlane *plane, const ConvolveCellJob *job, int y))
+    void (*do_row) (const ConvolveCellPlane *plane, const ConvolveCellJob *job, const ConvolveCpuLevel *level, int y))
 {
   const ConvolveCells *cells = &((const ConvolveCellForm *) form)->cells;
 
@@ -369,7 +429,7 @@ do_rows (const ConvolveForm *form, const ConvolveFormJob *job, int first, int en
     int last = end >= job->inner.height ? plane->rows : end >> plane->y_shift;
 
     for (int y = first >> plane->y_shift; y < last; y++)
-      do_row (plane, &planes, y);
+      do_row (plane, &planes, convolve_cpu_level (form->level), y);
   }
 }
 

@@ -146,6 +146,23 @@ typedef struct
   const uint16_t *inner_alpha;
 } ConvolveLightRow;
 
+/* A sample of a cell of 32 bits, and of the 64 bits of the cell's inner words. */
+typedef struct
+{
+  int shift;     /* in the cell */
+  uint64_t mask; /* its bits, from bit 0 on */
+  int place;     /* in the inner words */
+  int right;     /* by which a word is shifted after the product that narrows it */
+} ConvolveFour;
+
+/* Cells with four samples, whose inner words are (sample * widen), and back (word * narrow + add) >> right. */
+typedef struct
+{
+  ConvolveFour samples[4];
+  uint16_t widen[4], narrow[4], add[4]; /* in the order of the inner words */
+  uint32_t kept;                        /* bits that are no samples, as in memory */
+} ConvolveFours;
+
 /* The transforms work on squares of doubles. The padding of rows keeps a column's elements in different cache sets. */
 #define CONVOLVE_CPU_FFT_POINTS 256
 #define CONVOLVE_CPU_FFT_STRIDE (CONVOLVE_CPU_FFT_POINTS + 8)
@@ -322,6 +339,10 @@ typedef struct
   /* `width` pixels of a row, by the formulas of common/light.h. Nothing beyond them is read or written. */
   void (*unpack_light) (const ConvolveLightRow *row, int width);
   void (*pack_light) (const ConvolveLightRow *row, int width);
+  /* `count` cells at any address, and their words. source and packed may be the same. */
+  void (*unpack_fours) (const ConvolveFours *fours, const uint8_t *cells, int count, uint16_t *words);
+  void (*pack_fours) (const ConvolveFours *fours, const uint16_t *words, int count, const uint8_t *source,
+      uint8_t *packed);
 
   /* --- the tail --- */
 

@@ -6,6 +6,7 @@
  */
 #include "cpu/loops/level.h"
 
+#include "cpu/loops/cells_tmpl.h"
 #include "cpu/loops/fourier_tmpl.h"
 #include "cpu/loops/floats_tmpl.h"
 #include "cpu/loops/fold_tmpl.h"
@@ -70,6 +71,8 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .add_rounded = add_rounded,
   .unpack_light = unpack_light,
   .pack_light = pack_light,
+  .unpack_fours = unpack_fours,
+  .pack_fours = pack_fours,
   .ints_to_values = ints_to_values,
   .ints_to_values_in_double = ints_to_values_in_double,
   .floats_to_values = floats_to_values,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/cells.h"
+#include "cpu/loops/levels.h"
 #include "frame/layout.h"
 #include "frame/cells.h"
 #include "support/random.h"
@@ -95,9 +96,9 @@ picture_of (const Form *form)
   return picture;
 }
 
-/* Unpacks source, or packs into packed, where that is not NULL. */
+/* Unpacks source, or packs into packed, where that is not NULL, with an instruction set. */
 static void
-take_through (const Form *source, const Form *packed, const Form *inner)
+take_through (const Form *source, const Form *packed, const Form *inner, gint level)
 {
   ConvolvePicture from = picture_of (source), through = picture_of (inner), to = picture_of (packed ? packed : source);
   ConvolveError error = { 0 };
@@ -108,6 +109,7 @@ take_through (const Form *source, const Form *packed, const Form *inner)
   gst_cuda_convolve_cells_describe (&source->info, &cells);
   form = convolve_form_new_cells (&cells, NULL, &error);
   fail_unless (form != NULL, "%s", error.text);
+  form->level = level;
   status = packed ? convolve_form_pack (form, &from, &through, &to, &error)
                   : convolve_form_unpack (form, &from, &through, &error);
   fail_unless (status == CONVOLVE_OK, "%s", error.text);
@@ -137,20 +139,23 @@ take_cells (const Form *source, const Form *packed, const Form *inner)
   }
 }
 
-/* Both ways of a pass write the same bytes, and leave the same bytes alone. */
+/* All ways of a pass write the same bytes, and leave the same bytes alone. */
 static void
-check_both (const Form *source, const Form *packed, const Form *inner)
+check_all (const Form *source, const Form *packed, const Form *inner)
 {
   const Form *written = packed ? packed : inner;
   gsize size = written->info.size;
-  g_autofree guint8 *before = g_memdup2 (written->bytes, size), *by_rows = NULL;
+  g_autofree guint8 *before = g_memdup2 (written->bytes, size), *by_cells = NULL;
 
-  take_through (source, packed, inner);
-  by_rows = g_memdup2 (written->bytes, size);
-  memcpy (written->bytes, before, size);
   take_cells (source, packed, inner);
-  fail_unless (memcmp (written->bytes, by_rows, size) == 0, "%s %dx%d, %s", GST_VIDEO_INFO_NAME (&source->info),
-      source->info.width, source->info.height, packed ? "packed" : "unpacked");
+  by_cells = g_memdup2 (written->bytes, size);
+  for (gint level = 0; level < convolve_cpu_level_count (); level++) {
+    memcpy (written->bytes, before, size);
+    take_through (source, packed, inner, level);
+    fail_unless (memcmp (written->bytes, by_cells, size) == 0, "%s %dx%d, %s by %s",
+        GST_VIDEO_INFO_NAME (&source->info), source->info.width, source->info.height, packed ? "packed" : "unpacked",
+        convolve_cpu_level (level)->name);
+  }
 }
 
 /* A sample of the inner form, whose description says where. */
@@ -257,7 +262,7 @@ check_size (GstVideoFormat format, gint width, gint height, CheckRandom *random)
   inner = inner_new (&inner_info, random);
   other = inner_new (&inner_info, random);
 
-  check_both (&first, NULL, &inner);
+  check_all (&first, NULL, &inner);
   check_samples (&first, &inner, "unpacked");
 
   /* Other samples, and then the first ones again: what is no sample is still there, and third is written nowhere else. */
@@ -265,10 +270,10 @@ check_size (GstVideoFormat format, gint width, gint height, CheckRandom *random)
     Form outside = third, kept = { .info = info, .bytes = g_memdup2 (third.bytes, info.size) };
 
     outside.bytes = kept.bytes;
-    check_both (&first, &second, &other);
-    take_through (&second, NULL, &other);
+    check_all (&first, &second, &other);
+    take_through (&second, NULL, &other, 0);
     check_samples (&second, &other, "packed");
-    take_through (&second, &third, &inner);
+    take_through (&second, &third, &inner, 0);
     check_bytes (&first, &third, &outside);
     g_free (kept.bytes);
   }
