@@ -309,7 +309,7 @@ def ratios(pairs):
     """The least and the largest ratio in words, and how many are losses."""
     found = sorted(peer / own for own, peer in pairs)
     lost = sum(value < 0.98 for value in found)
-    return (f'{found[0]:.2g} to {found[-1]:.3g} times as fast; the other library is faster in {lost or "none"} of {len(found)} '
+    return (f'{found[0]:.2g} to {figure(found[-1])} times as fast; the other library is faster in {lost or "none"} of {len(found)} '
             'cases')
 
 
@@ -404,6 +404,39 @@ def answers():
     )
     return table(['question', 'answer', 'file'], [[question, answer, f'[{path.split("#")[0].split("/")[-1]}]({path})']
                                                  for question, answer, path in rows])
+
+
+def beside_whom():
+    """Each library of a GPU: on which work and card, and how many times as fast the element is."""
+    gpu, npp, _ = gpu_times()
+    cases = bench('h200-fast.csv')
+    own = {(kind, side): float(cases['4K', 'GRAY8', kind, side]['auto']['median_us']) for kind in ('any', 'rank-1') for side in SIDES}
+    peers = {(row['what'], row['mask']): float(row['median_us']) for row in read('h200-peers.csv')}
+    cuda = {(row['what'].split()[0], row['mask'], row['samples']): float(row['median_us']) for row in read('h100-cvcuda.csv')}
+    python = {(row['what'], row['size'], row['format'], row['mask']): row['device_us']
+              for row in csv.DictReader(line for line in open(RESULTS / 'h200-python.csv', encoding='utf-8') if line[0] != '#')}
+    pipelines = {(row['size'], row['way']): float(row['frame_us']) for row in read('h200-pipeline.csv')}
+
+    def planes(what, kind):
+        return ratios((own[kind, side], peers[what, side]) for side in SIDES if (what, side) in peers)
+
+    def calls(what):
+        return ratios((float(python[('cudaconvolve', *key[1:])]), float(time)) for key, time in python.items()
+                      if key[0] == what and time and python.get(('cudaconvolve', *key[1:])))
+
+    rows = (
+        ('NPP 13.0', 'the masks above, 4K frames', 'H200', ratios((gpu[key], npp[key]) for key in npp if key in gpu), 'h200-usual-npp.csv'),
+        ('NPP 13.0, `FilterBorder32f`', 'integers 3x3 to 63x63, 4K GRAY8', 'H200', planes('NPP FilterBorder32f', 'any'), 'h200-fast.md'),
+        ('cuDNN, depthwise, float32', 'the same', 'H200', planes('cuDNN fp32, depthwise', 'any'), 'h200-fast.md'),
+        ('cuFFT 13.0, float32', 'the same', 'H200', planes('cuFFT fp32', 'any'), 'h200-fast.md'),
+        ('CV-CUDA 0.19, kernels alone', '3x3 weights and a 15x15 Gaussian, 1, 3 and 4 samples, 4K', 'H100',
+         ratios((time, cuda[('CV-CUDA', *key[1:])]) for key, time in cuda.items() if key[0] == 'cudaconvolve'), 'h100-cvcuda.csv'),
+        ('CV-CUDA 0.19, calls from Python', 'six kinds of pixels, 1080p and 4K', 'H200', calls('CV-CUDA'), 'python.md'),
+        ('PyTorch, `conv2d` in float16', 'fractions 3x3 and 9x9, 1080p and 4K', 'H200', calls('torch conv2d float16'), 'python.md'),
+        ('`cudaupload`, `cudadownload`', 'NV12 from system memory and back, 1080p and 4K', 'H200',
+         ratios((pipelines[size, PIPELINES[1][1]], pipelines[size, STOCK]) for size in ('1080p', '4K')), 'h200-pipeline.md'),
+    )
+    return table(['library', 'work', 'GPU', '`cudaconvolve` is', 'file'], [[*row, f'[{name}]({name})'] for *row, name in rows])
 
 
 # From the plain kernel to the last one. The ideas are those of the variants' rows; what each teaches is from
@@ -690,7 +723,7 @@ def faces():
                   'dB beside the faces', 'size', 'bytes, 1 is those of the film'], lines)
 
 
-TABLES = {'faces': faces, 'speed': speed, 'answers': answers, 'speed-gpu': speed_gpu, 'speed-cpu': speed_cpu, 'pipeline': pipeline,
+TABLES = {'faces': faces, 'speed': speed, 'answers': answers, 'speed-gpu': speed_gpu, 'speed-cpu': speed_cpu, 'beside-whom': beside_whom, 'pipeline': pipeline,
           'programs': programs, 'ladder': ladder, 'peers': peers, 'cudnn': cudnn, 'undo': undo, 'undo-cases': undo_cases,
           'suspects': suspects, 'suspect-films': suspect_films, 'learned': learned, 'letters': letters, 'hides': hides,
           'fast': fast, 'fast-1080p': fast_1080p, 'fast-8K': fast_8k, 'fast-goals': fast_goals, 'fast-nvidia': fast_nvidia,
