@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The passes of the form of cells on the host. Whole cells of rows that are no tiles have loops of their own; all others go sample by
- * sample through the formulas that the device has, too.
+ * The passes of the form of cells on the host. Whole cells have loops of their own; the last ones of a row go sample by
+ * sample through the formulas that the device has, too. Cells of tiles are copied into rows first.
  */
 #include "common/cells.h"
 #include "cpu/loops/levels.h"
@@ -77,7 +77,7 @@ count_whole (const ConvolveCellPlane *plane)
     n = plane->width[in] / plane->counts[in] < n ? plane->width[in] / plane->counts[in] : n;
     n = find_narrow (plane->samples[k].bits, plane->depth).factor ? n : 0;
   }
-  return plane->tile_bytes > 0 ? 0 : n;
+  return n;
 }
 
 static Row
@@ -365,6 +365,48 @@ pack_whole (const Row *row)
   }
 }
 
+/* Copies bytes of a row out of the tiles, or into them. */
+static void
+copy_bytes (const ConvolveCellPlane *plane, const ConvolveFormPlane *tiles, int y, int from, int n, uint8_t *bytes,
+    bool packs)
+{
+  for (int done = 0, piece; done < n; done += piece) {
+    const int at = from + done, left = plane->tile_bytes - at % plane->tile_bytes;
+    uint8_t *tile = (uint8_t *) tiles->data + convolve_cell_offset (plane, tiles->stride, y, at);
+
+    piece = left < n - done ? left : n - done;
+    if (packs)
+      memcpy (tile, bytes + done, piece);
+    else
+      memcpy (bytes + done, tile, piece);
+  }
+}
+
+/* A row of tiles, some cells of it in one piece at a time. */
+static void
+do_tiles (const Row *row, const ConvolveCellJob *job, int y, bool packs)
+{
+  const ConvolveCellPlane *plane = row->plane;
+  uint8_t bytes[MOST_CELLS * 16 + 1] = { 0 };
+  Row part = *row;
+
+  part.source = part.packed = bytes;
+  for (int from = 0; from < row->n; from += MOST_CELLS) {
+    const int size = plane->cell;
+
+    part.n = row->n - from < MOST_CELLS ? row->n - from : MOST_CELLS;
+    for (int k = 0; k < plane->n_samples; k++)
+      part.lanes[k].inner = row->lanes[k].inner + (ptrdiff_t) from * row->lanes[k].step * (plane->depth > 8 ? 2 : 1);
+    copy_bytes (plane, &job->source, y, from * size, part.n * size, bytes, false);
+    if (packs) {
+      pack_whole (&part);
+      copy_bytes (plane, &job->packed, y, from * size, part.n * size, bytes, true);
+    } else {
+      unpack_whole (&part);
+    }
+  }
+}
+
 /* Bytes that stand as they are in tiles. */
 static int
 are_bytes (const ConvolveCellPlane *plane)
@@ -397,7 +439,10 @@ unpack_row (const ConvolveCellPlane *plane, const ConvolveCellJob *job, const Co
     copy_tiles (plane, job, y, false);
     return;
   }
-  unpack_whole (&row);
+  if (plane->tile_bytes > 0)
+    do_tiles (&row, job, y, false);
+  else
+    unpack_whole (&row);
   for (int x = row.n; x * plane->cell < plane->row_bytes; x++)
     convolve_unpack_cell (plane, job, x, y);
 }
@@ -411,7 +456,10 @@ pack_row (const ConvolveCellPlane *plane, const ConvolveCellJob *job, const Conv
     copy_tiles (plane, job, y, true);
     return;
   }
-  pack_whole (&row);
+  if (plane->tile_bytes > 0)
+    do_tiles (&row, job, y, true);
+  else
+    pack_whole (&row);
   for (int x = row.n; x * plane->cell < plane->row_bytes; x++)
     convolve_pack_cell (plane, job, x, y);
 }
