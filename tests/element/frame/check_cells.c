@@ -287,7 +287,7 @@ check_size (GstVideoFormat format, gint width, gint height, CheckRandom *random)
 GST_START_TEST (test_samples)
 {
   static const gint sizes[][2] = { { 1, 1 }, { 2, 2 }, { 3, 5 }, { 6, 4 }, { 37, 21 }, { 64, 64 }, { 89, 33 },
-    { 131, 70 }, { 200, 30 } };
+    { 131, 70 }, { 300, 18 } };
   guint n, n_packed = 0;
   const GstVideoFormat *all = gst_video_formats_raw (&n);
   CheckRandom random;
@@ -330,6 +330,7 @@ cells_suite (void)
   TCase *tc = tcase_create ("cells");
 
   suite_add_tcase (suite, tc);
+  tcase_set_timeout (tc, 60);
   tcase_add_test (tc, test_every_format);
   tcase_add_test (tc, test_samples);
   tcase_add_test (tc, test_widths);
