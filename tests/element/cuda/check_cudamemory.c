@@ -85,7 +85,7 @@ check_equal (const gchar *line, GByteArray *expected, guint *contexts)
 GST_START_TEST (test_ways)
 {
   static const gchar *const formats[] = { "NV12", "I420", "P010_10LE", "RGBA", "RGB", "Y444", "Y444_16LE", "BGRx",
-    "Y42B", "GBR", "I422_10LE" };
+    "Y42B", "GBR", "I422_10LE", "RGB10A2_LE", "BGR10A2_LE" };
   static const gchar *const masks[] = { MASK, "mask=identity", "mask=binomial mask-width=9", "mask=disk" };
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
