@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/form.h"
 #include "cuda/device/device.cuh"
-
-#include "convolve_form.h"
 
 /* Tells whether this build has kernels for the device: see open_device (). */
 __global__ void
