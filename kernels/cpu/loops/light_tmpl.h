@@ -17,6 +17,7 @@ typedef struct
   uint16_t curved[LIGHT_SAMPLES];                       /* all bits of samples that go through tables */
   uint16_t found[LIGHT_SAMPLES];                        /* in tables */
   uint16_t distances[LIGHT_SAMPLES];                    /* from the levels */
+  uint16_t kept[LIGHT_SAMPLES];                         /* all bits of samples that keep what is stored */
   uint16_t stored[LIGHT_SAMPLES], codes[LIGHT_SAMPLES]; /* of the original */
   uint16_t words[LIGHT_SAMPLES];                        /* that the original becomes */
   uint16_t straight[LIGHT_SAMPLES];                     /* without alpha */
@@ -33,7 +34,7 @@ light_share (uint16_t a, uint16_t b)
   return (uint16_t) (high + ((uint16_t) (low + high) < low));
 }
 
-/* to = table[from]. Gathers read the number behind the last one, too. */
+/* to = table[from]. A gather takes two numbers from an even place: reads across cache lines, as of white, are slow. */
 static void
 light_look_up (const uint16_t *restrict table, const uint16_t *restrict from, int n, uint16_t *restrict to)
 {
@@ -41,9 +42,11 @@ light_look_up (const uint16_t *restrict table, const uint16_t *restrict from, in
 
 #ifdef __AVX512BW__
   for (; i + 16 <= n; i += 16) {
-    __m512i at = _mm512_cvtepu16_epi32 (_mm256_loadu_si256 ((const void *) (from + i)));
+    const __m512i at = _mm512_cvtepu16_epi32 (_mm256_loadu_si256 ((const void *) (from + i)));
+    const __m512i pairs = _mm512_i32gather_epi32 (_mm512_srli_epi32 (at, 1), table, 4);
+    const __m512i odd = _mm512_and_si512 (_mm512_slli_epi32 (at, 4), _mm512_set1_epi32 (16));
 
-    _mm256_storeu_si256 ((void *) (to + i), _mm512_cvtepi32_epi16 (_mm512_i32gather_epi32 (at, table, 2)));
+    _mm256_storeu_si256 ((void *) (to + i), _mm512_cvtepi32_epi16 (_mm512_srlv_epi32 (pairs, odd)));
   }
 #endif
   for (; i < n; i++)
@@ -51,10 +54,10 @@ light_look_up (const uint16_t *restrict table, const uint16_t *restrict from, in
 }
 
 static inline __attribute__ ((always_inline)) void
-light_read_words (const ConvolvePixel *pixel, const uint16_t *restrict stored, int n, bool swapped,
+light_read_words (const ConvolvePixel *pixel, const uint16_t *restrict stored, int n, int shift, bool swapped,
     uint16_t *restrict codes)
 {
-  const int shift = pixel->shift, most = (1 << pixel->depth) - 1;
+  const int most = (1 << pixel->depth) - 1;
 
   for (int i = 0; i < n; i++) {
     int code = (swapped ? (uint16_t) (stored[i] << 8 | stored[i] >> 8) : stored[i]) >> shift;
@@ -75,9 +78,11 @@ light_read (const ConvolvePixel *pixel, const uint8_t *restrict at, int n, uint1
   }
   memcpy (stored, at, n * sizeof (*stored));
   if (pixel->swapped)
-    light_read_words (pixel, stored, n, true, codes);
+    light_read_words (pixel, stored, n, pixel->shift, true, codes);
+  else if (pixel->shift > 0)
+    light_read_words (pixel, stored, n, pixel->shift, false, codes);
   else
-    light_read_words (pixel, stored, n, false, codes);
+    light_read_words (pixel, stored, n, 0, false, codes);
 }
 
 /* words = convolve_light_widen (codes), in 16 bits */
@@ -283,25 +288,47 @@ light_find_codes (const ConvolveLightRow *row, LightBlock *block, const uint16_t
   light_bend (row, block, row->tables->encode, words, n, block->codes);
 }
 
-static inline __attribute__ ((always_inline)) void
-light_write (const ConvolveLightRow *row, const LightBlock *restrict block, const uint16_t *restrict inner, int n,
-    bool weighs, bool bytes, bool swapped, uint8_t *restrict to)
+/* Which samples keep what is stored: those whose words stayed as they were, and those that nobody sees any more. */
+static void
+light_find_kept (const ConvolveLightRow *row, LightBlock *block, const uint16_t *restrict inner, int n)
 {
-  const int shift = row->tables->pixel.shift;
+  for (int i = 0; i < n; i++)
+    block->kept[i] = inner[i] == block->words[i] ? UINT16_MAX : 0;
+  if (!row->weighs)
+    return;
+  for (int i = 0; i < n; i++) {
+    const uint16_t as_before = block->now[i] == block->before[i] ? UINT16_MAX : 0;
+    const uint16_t unseen = block->now[i] == 0 ? UINT16_MAX : 0;
+
+    block->kept[i] = (uint16_t) ((block->kept[i] & as_before) | unseen);
+  }
+}
+
+static inline __attribute__ ((always_inline)) void
+light_write_words (const LightBlock *restrict block, int n, int shift, bool swapped, uint8_t *restrict to)
+{
+  const uint16_t factor = (uint16_t) (1 << shift);
 
   for (int i = 0; i < n; i++) {
-    uint16_t word = (uint16_t) (block->codes[i] << shift);
-    bool same = inner[i] == block->words[i];
+    uint16_t word = (uint16_t) (block->codes[i] * factor);
 
     word = swapped ? (uint16_t) (word << 8 | word >> 8) : word;
-    if (weighs)
-      same = (same & (block->now[i] == block->before[i])) | (block->now[i] == 0);
-    word = same ? block->stored[i] : word;
-    if (bytes)
-      to[i] = (uint8_t) word;
-    else
-      memcpy (to + 2 * i, &word, sizeof (word));
+    word = (uint16_t) ((block->stored[i] & block->kept[i]) | (word & ~block->kept[i]));
+    memcpy (to + 2 * i, &word, sizeof (word));
   }
+}
+
+/* Code values as they are in memory, or what is stored. */
+static void
+light_write (const ConvolvePixel *pixel, const LightBlock *restrict block, int n, uint8_t *restrict to)
+{
+  if (pixel->type == CONVOLVE_SAMPLE_U8)
+    for (int i = 0; i < n; i++)
+      to[i] = (uint8_t) ((block->stored[i] & block->kept[i]) | (block->codes[i] & ~block->kept[i]));
+  else if (pixel->swapped)
+    light_write_words (block, n, pixel->shift, true, to);
+  else
+    light_write_words (block, n, pixel->shift, false, to);
 }
 
 /* Where alpha became 0, what the outer picture has stands for what the original has. */
@@ -317,10 +344,9 @@ static void
 light_pack (const ConvolveLightRow *row, int x, int pixels, LightBlock *block)
 {
   const ConvolvePixel *pixel = &row->tables->pixel;
-  const bool bytes = pixel->type == CONVOLVE_SAMPLE_U8;
   const int samples = row->samples, n = pixels * samples;
   const uint16_t *inner = row->inner + (size_t) x * samples;
-  uint8_t *to = row->outer + (size_t) x * samples * (bytes ? 1 : 2);
+  uint8_t *to = row->outer + (size_t) x * samples * convolve_sample_size (pixel->type);
 
   light_unpack (row, x, pixels, block, block->words);
   if (row->weighs)
@@ -333,14 +359,8 @@ light_pack (const ConvolveLightRow *row, int x, int pixels, LightBlock *block)
   } else {
     light_find_codes (row, block, inner, n);
   }
-  if (bytes && row->weighs)
-    light_write (row, block, inner, n, true, true, false, to);
-  else if (bytes)
-    light_write (row, block, inner, n, false, true, false, to);
-  else if (pixel->swapped)
-    light_write (row, block, inner, n, row->weighs, false, true, to);
-  else
-    light_write (row, block, inner, n, row->weighs, false, false, to);
+  light_find_kept (row, block, inner, n);
+  light_write (pixel, block, n, to);
 }
 
 static void

@@ -44,7 +44,7 @@ make_tables (ConvolveLightForm *form, const ConvolveLight *light, ConvolveError 
 {
   const size_t codes = (size_t) 1 << light->pixel.depth, bytes = (codes + CONVOLVE_LIGHT_WORDS) * sizeof (uint16_t);
   ConvolveStatus status = CONVOLVE_OK;
-  uint16_t *words = malloc (bytes + sizeof (*words)); /* loops may read one more */
+  uint16_t *words = malloc (bytes);
 
   form->memory = words;
   if (!words)
