@@ -32,10 +32,10 @@ end_block (Floats part[VECTORS], Floats total[VECTORS])
 }
 
 static void
-sum_floats (const float *taps, int width, int height, int samples, int block, const float *const *rows, int first,
-    int count, float *sums)
+sum_floats (const float *taps, int width, int height, int samples, int block, const float *const *rows, int count,
+    float *sums)
 {
-  for (int x = first; x < first + count; x += CHUNK) {
+  for (int x = 0; x < count; x += CHUNK) {
     Floats total[VECTORS] = { 0 }, part[VECTORS] = { 0 };
     const float *tap = taps;
     int left = block;
@@ -59,6 +59,49 @@ sum_floats (const float *taps, int width, int height, int samples, int block, co
     end_block (part, total);
     for (int v = 0; v < VECTORS; v++)
       *(FloatsAt *) (sums + x + v * LANES) = total[v];
+  }
+}
+
+/* --- columns --- */
+
+#define COLUMN_ROWS 4    /* of outputs, which share the elements that they are made from while a cache is near */
+#define COLUMN_VECTORS 2 /* with so many rows, as many sums as keep two adders busy */
+
+/* `n` rows of outputs, a constant, for COLUMN_VECTORS registers from x on, in the order of sum_floats (). */
+static inline __attribute__ ((always_inline)) void
+sum_columns (const float *taps, int height, int block, const float *const *rows, int n, int x, int step,
+    float *const *sums)
+{
+  Floats total[COLUMN_ROWS][COLUMN_VECTORS] = { 0 };
+
+  for (int j = 0; j < height;) {
+    const int end = height - j < block ? height : j + block;
+    Floats part[COLUMN_ROWS][COLUMN_VECTORS] = { 0 };
+
+    for (; j < end; j++)
+      for (int i = 0; i < n; i++)
+        for (int v = 0; v < COLUMN_VECTORS; v++)
+          part[i][v] += taps[j] * *(const FloatsAt *) (rows[j + i] + x + v * LANES);
+    for (int i = 0; i < n; i++)
+      for (int v = 0; v < COLUMN_VECTORS; v++)
+        total[i][v] += part[i][v];
+  }
+  for (int i = 0; i < n; i++)
+    for (int v = 0; v < COLUMN_VECTORS; v++)
+      *(FloatsAt *) (sums[i * step] + x + v * LANES) = total[i][v];
+}
+
+static void
+sum_columns_of_floats (const float *taps, int height, int block, const float *const *rows, int n, int count, int step,
+    float *const *sums)
+{
+  for (int x = 0; x < count; x += COLUMN_VECTORS * LANES) {
+    int i = 0;
+
+    for (; i + COLUMN_ROWS <= n; i += COLUMN_ROWS)
+      sum_columns (taps, height, block, rows + i, COLUMN_ROWS, x, step, sums + i * step);
+    for (; i < n; i++)
+      sum_columns (taps, height, block, rows + i, 1, x, step, sums + i * step);
   }
 }
 

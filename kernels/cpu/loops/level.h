@@ -269,11 +269,14 @@ typedef struct
 
   /*
    * Sums of `height` rows of `width` taps, added in the order of the taps. sum_floats starts a new block after every
-   * `block` products: a block is summed from 0 on, and then added to the total. sum_floats and
-   * sum_floats_in_double make the elements first .. first + count - 1.
+   * `block` products: a block is summed from 0 on, and then added to the total. sum_columns_of_floats does so with one
+   * column of taps, for n rows of outputs: row i, in sums[i * step], is made from rows[i] and the rows below.
+   * sum_floats_in_double makes the elements first .. first + count - 1.
    */
   void (*sum_floats) (const float *taps, int width, int height, int samples, int block, const float *const *rows,
-      int first, int count, float *sums);
+      int count, float *sums);
+  void (*sum_columns_of_floats) (const float *taps, int height, int block, const float *const *rows, int n, int count,
+      int step, float *const *sums);
   void (*sum_floats_in_double) (const double *taps, int width, int height, int samples, const float *const *rows,
       int first, int count, double *sums);
   void (*sum_doubles) (const double *taps, int width, int height, int samples, const double *const *rows, int count,

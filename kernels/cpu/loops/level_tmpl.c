@@ -49,6 +49,7 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .values_to_floats = values_to_floats,
   .words_to_floats = words_to_floats,
   .sum_floats = sum_floats,
+  .sum_columns_of_floats = sum_columns_of_floats,
   .sum_few_floats = sum_few_floats,
   .values_of_few_floats = values_of_few_floats,
   .sum_floats_in_double = sum_floats_in_double,

@@ -47,7 +47,7 @@ sum_row (const ConvolveCpuJob *job, int y)
   if (job->cpu->few) {
     finish_few (job, taps->taps, taps->width, rows, taps->height, y);
   } else if (job->cpu->path == CONVOLVE_CPU_FLOAT) {
-    job->level->sum_floats (taps->taps, taps->width, taps->height, job->samples, job->cpu->block, rows, 0, job->count,
+    job->level->sum_floats (taps->taps, taps->width, taps->height, job->samples, job->cpu->block, rows, job->count,
         job->float_sums);
     convolve_cpu_store_sums (job, y, CONVOLVE_CPU_FLOATS, job->float_sums);
   } else {
@@ -76,18 +76,18 @@ sum_batch (const ConvolveCpuJob *job, const float *const *rows, int n)
   const ConvolveCpu *cpu = job->cpu;
   int h = job->plan->taps.height;
 
+  for (int r = 0; r < cpu->rank && cpu->path == CONVOLVE_CPU_FLOAT_FACTORS; r++)
+    job->level->sum_columns_of_floats (cpu->float_columns + r * h, h, cpu->column_block, rows, n, job->input_count,
+        cpu->rank, job->factors.float_columns + r);
+  if (cpu->path == CONVOLVE_CPU_FLOAT_FACTORS)
+    return;
   for (int x = 0; x < job->input_count; x += BATCH_COLUMNS) {
     int count = job->input_count - x < BATCH_COLUMNS ? job->input_count - x : BATCH_COLUMNS;
 
     for (int i = 0; i < n; i++)
-      for (int r = 0; r < cpu->rank; r++) {
-        if (cpu->path == CONVOLVE_CPU_FLOAT_FACTORS)
-          job->level->sum_floats (cpu->float_columns + r * h, 1, h, job->samples, cpu->column_block, rows + i, x, count,
-              job->factors.float_columns[i * cpu->rank + r]);
-        else
-          job->level->sum_floats_in_double (cpu->double_columns + r * h, 1, h, job->samples, rows + i, x, count,
-              job->factors.double_columns[i * cpu->rank + r]);
-      }
+      for (int r = 0; r < cpu->rank; r++)
+        job->level->sum_floats_in_double (cpu->double_columns + r * h, 1, h, job->samples, rows + i, x, count,
+            job->factors.double_columns[i * cpu->rank + r]);
   }
 }
 
@@ -100,7 +100,7 @@ finish_batch (const ConvolveCpuJob *job, int i, int y)
 
   if (cpu->path == CONVOLVE_CPU_FLOAT_FACTORS) {
     job->level->sum_floats (cpu->float_rows, w, cpu->rank, job->samples, cpu->block,
-        (const float *const *) job->factors.float_columns + i * cpu->rank, 0, job->count, job->float_sums);
+        (const float *const *) job->factors.float_columns + i * cpu->rank, job->count, job->float_sums);
     convolve_cpu_store_sums (job, y, CONVOLVE_CPU_FLOATS, job->float_sums);
   } else {
     job->level->sum_doubles (cpu->double_rows, w, cpu->rank, job->samples,

@@ -446,7 +446,7 @@ walk_floats (const ConvolveCpuJob *job)
       const ConvolveTaps *taps = &job->plan->parts[k].taps;
 
       if (job->cpu->parts[k].path == CONVOLVE_CPU_FLOAT)
-        job->level->sum_floats (taps->taps, w, h, job->samples, job->cpu->parts[k].block, rows, 0, job->count,
+        job->level->sum_floats (taps->taps, w, h, job->samples, job->cpu->parts[k].block, rows, job->count,
             job->float_sums);
       else
         job->level->sum_floats_in_double (taps->double_taps, w, h, job->samples, rows, 0, job->count, job->double_sums);
