@@ -255,6 +255,9 @@ typedef struct
   void (*add_windows) (const int32_t *others, int count, int edge, int inner, int32_t *sums);
   /* sums[i] = columns[i] + columns[i + samples] + ..., `width` of them; scratch is two rows. */
   void (*window) (const int32_t *columns, int width, int samples, int count, int32_t *scratch[2], int32_t *sums);
+  /* Narrow windows as values: times scale, plus the offset, as in values_of_few_floats. */
+  void (*values_of_int_windows) (const int32_t *columns, int width, int samples, int count, float scale, float offset,
+      int maximum, uint16_t *values);
   /* The same in 16 bits: slide, and the quotients of windows' sums as values. */
   void (*slide_shorts) (const uint16_t *entering, const uint16_t *leaving, int count, uint16_t *columns);
   void (*values_of_windows) (const uint16_t *columns, int width, int samples, int count,

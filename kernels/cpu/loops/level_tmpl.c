@@ -44,6 +44,7 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .slide_edges = slide_edges,
   .add_windows = add_windows,
   .window = window,
+  .values_of_int_windows = values_of_int_windows,
   .slide_shorts = slide_shorts,
   .values_of_windows = values_of_windows,
   .values_to_floats = values_to_floats,

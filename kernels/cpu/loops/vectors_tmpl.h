@@ -43,6 +43,7 @@ typedef int32_t SignedInts __attribute__ ((vector_size (4 * LANES)));
 typedef float Floats __attribute__ ((vector_size (4 * LANES)));
 typedef double Doubles __attribute__ ((vector_size (4 * LANES)));
 typedef uint32_t IntsAt __attribute__ ((vector_size (4 * LANES), aligned (4), may_alias));
+typedef int32_t SignedIntsAt __attribute__ ((vector_size (4 * LANES), aligned (4), may_alias));
 typedef float FloatsAt __attribute__ ((vector_size (4 * LANES), aligned (4), may_alias));
 typedef double DoublesAt __attribute__ ((vector_size (4 * LANES), aligned (8), may_alias));
 typedef float HalfAt __attribute__ ((vector_size (2 * LANES), aligned (4), may_alias));

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "cpu/loops/floats_tmpl.h"
 #include "cpu/loops/shuffle_tmpl.h"
 
 static void
@@ -120,6 +121,22 @@ window (const int32_t *columns, int width, int samples, int count, int32_t *scra
         *(IntsAt *) (next + x) = *(const IntsAt *) (part + x) + *(const IntsAt *) (part + x + size * samples);
       part = next;
     }
+  }
+}
+
+static void
+values_of_int_windows (const int32_t *columns, int width, int samples, int count, float scale, float offset,
+    int maximum, uint16_t *values)
+{
+  for (int x = 0; x < count; x += 2 * LANES) {
+    SignedInts low = { 0 }, high = { 0 };
+
+    for (int i = 0; i < width; i++) {
+      low += *(const SignedIntsAt *) (columns + x + i * samples);
+      high += *(const SignedIntsAt *) (columns + x + i * samples + LANES);
+    }
+    store_truncated (__builtin_convertvector(low, Floats) * scale + offset,
+        __builtin_convertvector(high, Floats) * scale + offset, maximum, values + x);
   }
 }
 

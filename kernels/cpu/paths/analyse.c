@@ -47,6 +47,43 @@ find_budget (ConvolveCpuAnalysis *a)
   a->budget = 0.98 * (a->cpu->tail.needs_double ? budget : budget - tail);
 }
 
+/* Half a unit in the last place of the largest float below m. */
+static double
+half_unit_below (double m)
+{
+  return ldexp (CONVOLVE_FLOAT_UNIT, (int) ceil (log2 (m)) - 1);
+}
+
+/*
+ * Whether float turns all sums of an exact plan into the exact results, where common/taps.c does not prove that. Sums
+ * are exact in float, also those in units of a tap. Results fall nowhere where sums grow, so that it is enough to look
+ * at those that are not clamped.
+ *
+ * Where the results before rounding, which are multiples of the plan's step, are floats themselves, nothing is rounded,
+ * and the offset is to be without its half of a step. Otherwise the errors of the scale, the product, the offset and
+ * the result must be less than that half.
+ */
+static bool
+make_float_tail (const ConvolvePlan *plan, ConvolveTail *tail)
+{
+  const double end = tail->maximum + 1.0;
+  const bool whole = fabs (tail->scale) <= 1 && tail->scale_low == 0 && end / plan->step <= CONVOLVE_2_24;
+
+  for (int i = 0; i < plan->pixel.samples; i++) {
+    double offset = tail->offset[i], product = offset > 0 ? fmax (end, offset) : end - offset;
+    double error = product * CONVOLVE_FLOAT_UNIT + half_unit_below (product) + fabs (offset) * CONVOLVE_FLOAT_UNIT
+        + half_unit_below (end);
+
+    if (!(whole && offset >= 0 && offset < end) && !(1.001 * error < plan->margin))
+      return false;
+  }
+  for (int i = 0; i < plan->pixel.samples && whole; i++) {
+    tail->offset[i] -= plan->margin;
+    tail->offset_f[i] = (float) tail->offset[i];
+  }
+  return true;
+}
+
 void
 convolve_cpu_analyse (const ConvolvePlan *plan, ConvolveCpu *cpu, ConvolveCpuAnalysis *a)
 {
@@ -65,4 +102,6 @@ convolve_cpu_analyse (const ConvolvePlan *plan, ConvolveCpu *cpu, ConvolveCpuAna
   for (int i = 0; i < a->width * a->height; i++)
     a->sum += a->taps[i];
   find_budget (a);
+  if (plan->exact && plan->combination == CONVOLVE_SUM && plan->step > 0 && cpu->tail.needs_double)
+    cpu->tail.needs_double = !make_float_tail (plan, &cpu->tail);
 }

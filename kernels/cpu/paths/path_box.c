@@ -17,6 +17,8 @@
 #define COST_EDGES 2.0        /* of rows that enter and leave the inner taps */
 #define COST_SHORTS 3.0       /* of columns, quotient and row, in 16 bits */
 #define COST_SHORT_COLUMN 0.6 /* of a column of a window, in 16 bits */
+#define COST_FEW_COLUMNS 0.9  /* of a column of a window whose sum becomes a value in the same loop */
+#define MOST_COLUMNS 7        /* of such a window */
 #define MOST_WEIGHT 4
 
 /* The edge and the tap beside it as small numbers, with their common factor taken out. False where there are none. */
@@ -82,6 +84,13 @@ cost_of_window (int width)
   return fmin (parts * COST_PARTS, COST_PREFIX_SUMS);
 }
 
+/* Whether windows are added up column by column, and their sums become values in the same loop. */
+static bool
+has_few_columns (const ConvolveCpuAnalysis *a)
+{
+  return a->width <= MOST_COLUMNS && !a->cpu->box.inner_x && convolve_cpu_has_short_tail (a, fabs (a->sum));
+}
+
 static double
 cost_of_box (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
 {
@@ -90,6 +99,8 @@ cost_of_box (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
   w->is_box = is_box (a);
   if (!w->is_box)
     return INFINITY;
+  if (has_few_columns (a))
+    return COST_COLUMNS + COST_FEW_COLUMNS * a->width + (box->inner_y ? COST_EDGES : 0);
   return COST_COLUMNS + convolve_cpu_tail_cost (a) + cost_of_window (a->width) + (box->inner_y ? COST_EDGES : 0)
       + (box->inner_x ? COST_EDGES + cost_of_window (a->width - 2) : 0);
 }
@@ -101,10 +112,13 @@ use_box (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *w)
   double unit = a->taps[0] / (a->cpu->box.edge_x * a->cpu->box.edge_y);
 
   a->cpu->path = CONVOLVE_CPU_BOX;
+  a->cpu->few = has_few_columns (a);
   if (fabs (a->sum / unit) * tail->maximum < CONVOLVE_LARGEST_INT)
     a->cpu->middle = 0;
   for (int i = 0; i < a->samples && a->cpu->middle > 0; i++)
     tail->offset[i] = convolve_cpu_offset (a, i);
+  for (int i = 0; i < a->samples; i++)
+    tail->offset_f[i] = (float) tail->offset[i];
   tail->scale *= unit;
   tail->scale_f = (float) tail->scale;
   return true;
@@ -188,6 +202,7 @@ walk_box (const ConvolveCpuJob *job)
   const ConvolveCpuBox *box = &job->cpu->box;
   int h = job->plan->taps.height, top = job->y - h / 2;
   int weights = box->edge_y * h + box->inner_y * (h - 2);
+  const ConvolveTail *tail = &job->cpu->tail;
   BoxRows rows = { { job->values[0], job->box.inner_values[0] }, { job->values[1], job->box.inner_values[1] } };
 
   for (int x = 0; x < job->input_count; x++)
@@ -201,6 +216,12 @@ walk_box (const ConvolveCpuJob *job)
     slide (job, top + j, 0, false, &rows);
   for (int i = 0; i < job->height; i++) {
     slide (job, top + i + h - 1, top + i - 1, box->inner_y || i > 0, &rows);
+    if (job->cpu->few) {
+      job->level->values_of_int_windows (job->box.columns, job->plan->taps.width, job->samples, job->count,
+          tail->scale_f, tail->offset_f[0], (int) tail->maximum, job->results[0]);
+      convolve_cpu_store_row (job, job->y + i, job->results[0]);
+      continue;
+    }
     sum_windows (job);
     convolve_cpu_store_sums (job, job->y + i, CONVOLVE_CPU_INTS, job->sums[0]);
   }

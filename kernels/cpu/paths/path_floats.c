@@ -10,7 +10,8 @@
 #include "cpu/paths/rows.h"
 
 #define COST_FLOATS 12.0 /* of values becoming floats */
-#define COST_FLOAT_TAP 2.0
+#define COST_WORDS 5.0   /* of words of 16 bits becoming floats */
+#define COST_FLOAT_TAP 1.0
 #define COST_DOUBLE_TAP 4.3
 
 /* Columns of a batch that are summed at a time, so that the rows under the mask stay in the L1 cache. */
@@ -231,12 +232,59 @@ double_factors_fit (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors
   return (factors->missed + gain * growth (n + 8, CONVOLVE_DOUBLE_UNIT)) * 2 * a->middle <= a->budget;
 }
 
+/* --- few taps --- */
+
+static bool
+are_few (int taps)
+{
+  return taps >= 3 && taps <= CONVOLVE_FEW_FLOATS && taps % 2 == 1;
+}
+
+/* Sums are up to twice the middle times the gain. Half of the room is left for all roundings. */
+bool
+convolve_cpu_has_short_tail (const ConvolveCpuAnalysis *a, double gain)
+{
+  const ConvolveTail *tail = &a->cpu->tail;
+  double most = gain * 2 * a->middle * fabs (tail->scale);
+
+  if (tail->needs_double || a->combined)
+    return false;
+  for (int i = 1; i < a->samples; i++)
+    if (tail->offset_f[i] != tail->offset_f[0])
+      return false;
+  return most + fabs (tail->offset[0]) <= CONVOLVE_LARGEST_INT / 2;
+}
+
+/* Whether the mask, or its only product, has few taps, whose sums become values in the same loop. */
+static bool
+mask_is_few (const ConvolveCpuAnalysis *a)
+{
+  const int count = a->width * a->height;
+
+  return are_few (count) && convolve_cpu_has_short_tail (a, convolve_sum_of_magnitudes (a->taps, count));
+}
+
+static bool
+product_is_few (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors)
+{
+  return factors->rank == 1 && are_few (a->width) && are_few (a->height)
+      && convolve_cpu_has_short_tail (a,
+          convolve_sum_of_magnitudes (factors->column[0], a->height)
+              * convolve_sum_of_magnitudes (factors->row[0], a->width));
+}
+
 /* --- costs --- */
+
+static double
+cost_of_loading (const ConvolveCpuAnalysis *a)
+{
+  return a->plan->pixel.depth == 16 ? COST_WORDS : COST_FLOATS;
+}
 
 double
 convolve_cpu_floats_cost (const ConvolveCpuAnalysis *a)
 {
-  return COST_FLOATS + COST_FLOAT_TAP * a->width * a->height;
+  return cost_of_loading (a) + COST_FLOAT_TAP * a->width * a->height;
 }
 
 double
@@ -255,7 +303,9 @@ cost_of_double (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
 static double
 cost_of_float (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
 {
-  return floats_fit (a) ? convolve_cpu_floats_cost (a) + convolve_cpu_tail_cost (a) : INFINITY;
+  if (!floats_fit (a))
+    return INFINITY;
+  return convolve_cpu_floats_cost (a) + (mask_is_few (a) ? 0 : convolve_cpu_tail_cost (a));
 }
 
 static double
@@ -273,7 +323,8 @@ cost_of_float_factors (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
 
   if (!w->factored || (!exact && (a->plan->integers || !float_factors_fit (a, &w->factors))))
     return INFINITY;
-  return COST_FLOATS + w->factors.rank * COST_FLOAT_TAP * (a->width + a->height) + convolve_cpu_tail_cost (a);
+  return cost_of_loading (a) + w->factors.rank * COST_FLOAT_TAP * (a->width + a->height)
+      + (product_is_few (a, &w->factors) ? 0 : convolve_cpu_tail_cost (a));
 }
 
 /* --- what is derived --- */
@@ -294,40 +345,13 @@ set_float_end (const ConvolveCpuAnalysis *a)
   }
 }
 
-static bool
-are_few (int taps)
-{
-  return taps >= 3 && taps <= CONVOLVE_FEW_FLOATS && taps % 2 == 1;
-}
-
-/*
- * Whether the tail is one that the loops for few taps have: results fit 32 bits before they are clamped, of sums up to
- * twice the middle times the gain. Half of that leaves room for all roundings. One offset serves all samples of a
- * pixel.
- */
-static bool
-has_short_tail (const ConvolveCpuAnalysis *a, double gain)
-{
-  const ConvolveTail *tail = &a->cpu->tail;
-  double most = gain * 2 * a->middle * fabs (tail->scale);
-
-  if (tail->needs_double || a->combined)
-    return false;
-  for (int i = 1; i < a->samples; i++)
-    if (tail->offset_f[i] != tail->offset_f[0])
-      return false;
-  return most + fabs (tail->offset[0]) <= CONVOLVE_LARGEST_INT / 2;
-}
-
 void
 convolve_cpu_use_floats (const ConvolveCpuAnalysis *a)
 {
-  const int count = a->width * a->height;
-
   a->cpu->path = CONVOLVE_CPU_FLOAT;
-  a->cpu->block = block_of (count);
+  a->cpu->block = block_of (a->width * a->height);
   set_float_end (a);
-  a->cpu->few = are_few (count) && has_short_tail (a, convolve_sum_of_magnitudes (a->taps, count));
+  a->cpu->few = mask_is_few (a);
 }
 
 static bool
@@ -350,9 +374,7 @@ use_float_factors (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *wor
   for (int i = 0; i < rank * w; i++)
     cpu->float_rows[i] = (float) factors->row[i / w][i % w];
   set_float_end (a);
-  cpu->few = rank == 1 && are_few (w) && are_few (h)
-      && has_short_tail (a,
-          convolve_sum_of_magnitudes (factors->column[0], h) * convolve_sum_of_magnitudes (factors->row[0], w));
+  cpu->few = product_is_few (a, factors);
   return true;
 }
 

@@ -83,6 +83,12 @@ convolve_cpu_tail_cost (const ConvolveCpuAnalysis *a)
 
 /* --- what paths use of others --- */
 
+/*
+ * Whether the tail, for sums of taps whose magnitudes add up to gain, is one that loops from sums to values have:
+ * results fit 32 bits before they are clamped, and one offset serves all samples of a pixel.
+ */
+bool convolve_cpu_has_short_tail (const ConvolveCpuAnalysis *a, double gain);
+
 /* False where the plan has no integers, where 16 bits do not hold the taps, or 32 bits not the sums. */
 bool convolve_cpu_choose_pairs (const ConvolveCpuAnalysis *a, ConvolveCpuPairs *pairs);
 bool convolve_cpu_use_pairs (const ConvolveCpuAnalysis *a, const ConvolveCpuPairs *pairs);
