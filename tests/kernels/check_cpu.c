@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/bench_common.h"
+#include "common/tail.h"
 #include "kernels/check_run.h"
 #include "convolve_pool.h"
 #include "cpu/cpu.h"
@@ -543,4 +544,86 @@ check_cpu_fft_bound (FILE *file)
   fprintf (file, "FAILED cpu: transforms are bounded by %g, and their roundings are %g\n",
       convolve_cpu_fft_error (128, 0.5), counted);
   return 1;
+}
+
+/* --- tails in float --- */
+
+/* 1 for a box; or the number from Pascal's triangle. */
+static int
+weight_of (int side, int i, bool box)
+{
+  int weight = 1;
+
+  for (int k = 0; k < i && !box; k++)
+    weight = weight * (side - 1 - k) / (k + 1);
+  return weight;
+}
+
+/* The sums on both sides of each step from a value to the next. Returns whether all of them become the right values. */
+static bool
+tail_is_right (const ConvolveTail *tail, int sum, int divisor, int bias)
+{
+  const int maximum = (int) tail->maximum;
+  const int64_t most = (int64_t) sum * maximum;
+
+  for (int value = 0; value <= maximum + 1; value++) {
+    int64_t least = ((int64_t) (value - bias) * 2 * divisor - divisor + 1) / 2;
+
+    for (int64_t s = least - 2; s <= least + 2; s++) {
+      int64_t twice = 2 * s + divisor + (int64_t) 2 * divisor * bias; /* of 2 * divisor, before it is rounded down */
+      int64_t right = twice < 0 ? 0 : twice / (2 * divisor);
+
+      right = right < maximum ? right : maximum;
+      if (s >= 0 && s <= most && convolve_tail_float (tail, 0, (float) s) != (unsigned) right)
+        return false;
+    }
+  }
+  return true;
+}
+
+int
+check_cpu_tails (FILE *file)
+{
+  static const int sides[] = { 1, 3, 5, 7 };
+  int failures = 0, seen = 0;
+
+  for (int n = 0; n < 2 * 4 * 4 * 8 * 3 * 2; n++) {
+    const bool box = n % 2 == 0;
+    const int width = sides[n / 2 % 4], height = sides[n / 8 % 4], depth = 9 + n / 32 % 8, more = n / 256 % 3;
+    const int maximum = (1 << depth) - 1, bias = n / 768 ? maximum / 4 : 0;
+    const ConvolvePixel pixel = { .type = CONVOLVE_SAMPLE_U16,
+      .depth = depth,
+      .samples = 1,
+      .stride = 2,
+      .select = 1,
+      .biased = 1 };
+    ConvolvePlan *plan = NULL;
+    ConvolveMask mask;
+    int sum = 0, divisor;
+
+    if (convolve_mask_init (&mask, width, height)) {
+      for (int k = 0; k < width * height; k++)
+        sum += (int) (mask.taps[k] = weight_of (width, k % width, box) * weight_of (height, k / width, box));
+      mask.divisor = divisor = sum + more;
+      mask.offset = (double) bias / maximum;
+      plan = convolve_plan_new (&pixel, CONVOLVE_BOUNDARY_REPLICATE, &mask, "cpu", NULL, NULL);
+    }
+    if (plan && plan->exact && plan->tail.needs_double && !convolve_cpu_of (plan)->tail.needs_double) {
+      const ConvolveTail *tail = &convolve_cpu_of (plan)->tail;
+
+      seen++;
+      if (tail->scale != plan->tail.scale || !tail_is_right (tail, sum, divisor, bias)) {
+        fprintf (file, "FAILED cpu: %s %dx%d, divisor %d, %d bits, offset %d: float does not give the exact values\n",
+            box ? "box" : "binomial", width, height, divisor, depth, bias);
+        failures++;
+      }
+    }
+    convolve_plan_unref (plan);
+    convolve_mask_clear (&mask);
+  }
+  if (seen < 4) {
+    fprintf (file, "FAILED cpu: %d tails in float that others have in double\n", seen);
+    failures++;
+  }
+  return failures;
 }

@@ -33,6 +33,12 @@ int check_cpu_sigma (FILE *file);
  */
 int check_cpu_double (uint64_t seed, int cases, FILE *file);
 
+/*
+ * Boxes and binomials of 9 to 16 bits: where cpu turns sums into values in float and others need double, each value is
+ * the exactly rounded one. Returns the number of failures.
+ */
+int check_cpu_tails (FILE *file);
+
 /* The error bound of the Fourier transforms covers all their roundings. Returns the number of failures. */
 int check_cpu_fft_bound (FILE *file);
 

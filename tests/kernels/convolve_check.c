@@ -307,6 +307,7 @@ run_named (const Options *options)
   RUN ("plans", "tensor-products", check_tensor_products (seed, 400, stdout));
   RUN ("cpu", "cpu-memory", check_cpu_memory (stdout));
   RUN ("cpu", "cpu-threads", check_cpu_threads (stdout));
+  RUN ("cpu", "cpu-tails", check_cpu_tails (stdout));
   RUN ("cpu", "pool", check_pool (stdout));
   RUN ("cpu", "cpu-large", check_cpu_large (stdout));
   RUN ("cpu", "cpu-sigma", check_cpu_sigma (stdout));
