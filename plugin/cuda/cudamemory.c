@@ -43,6 +43,8 @@ gst_cuda_convolve_cuda_has_format (GstVideoFormat format)
     { "BGRP", 22 },
     { "GBR", 22 },
     { "GBRA", 22 },
+    { "RGB10A2_LE", 22 },
+    { "BGR10A2_LE", 22 },
     { "YUY2", 22 },
     { "UYVY", 22 },
     { "P012_LE", 24 },

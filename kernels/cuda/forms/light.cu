@@ -197,7 +197,7 @@ static __global__ void __launch_bounds__ (THREADS_ACROSS *THREADS_DOWN)
         before = tables.weighs && k == tables.alpha ? byte : before;
         now = tables.weighs && k == tables.alpha ? word : now;
       }
-      before = tables.weighs ? convolve_light_widen (before, 255) : before;
+      before = tables.weighs ? convolve_light_widen (before, tables.pixel.depth) : before;
 #pragma unroll
       for (int k = 0; k < SAMPLES; k++) {
         uint8_t *byte = &four.bytes[four.plane (k)][four.index (pixel, k)];

@@ -290,7 +290,8 @@ GST_START_TEST (test_alpha_in_regions)
 {
   static const gchar *const formats[] = { "RGBA", "ARGB", "BGRA" };
   static const gchar *const settings[] = { "regions=10,10,190,170 region-effect=pixelate region-feather=7",
-    "regions=10,10,90,70;60,40,150,150 mask=gaussian region-strength=0.3", "regions=10,10,190,170 region-effect=mask",
+    "regions=10,10,90,70;60,40,150,150 mask=gaussian region-strength=0.3",
+    "regions=10,10,190,170 region-effect=mask mask=binomial",
     "regions=10,10,90,70;200,100,60,60;60,40,150,150 region-effect=pixelate frames-in-flight=3",
     "regions=10,10,190,170 mask=gaussian region-strength=0.05 region-shape=ellipse iterations=2",
     "regions=10,10,190,170;60,40,150,150 light=linear region-effect=pixelate region-opacity=0.7" };
