@@ -24,7 +24,7 @@
 /* What a thread takes at once, and what makes one more thread worth waking. Few threads fill the bus. */
 #define JOB_BYTES ((size_t) 1 << 16)
 #define THREAD_BYTES ((size_t) 1 << 17)
-#define MOST_THREADS 8
+#define MOST_THREADS 6
 
 /* Below this length, whole lines of the cache are too few for stores past the cache. */
 #define LEAST_STREAMED 256

@@ -6,6 +6,7 @@
 #include "frame/cells.h"
 
 #define STRIP_UNIT 250e3 /* bytes; measured on PCIe 5, where 3 to 10 strips of a 4K frame take the same time */
+#define PAGEABLE_FEWER 3 /* so many times fewer strips of memory that threads copy, which wake up for each strip */
 
 ConvolveRows
 gst_cuda_convolve_host_rows (const GstCudaConvolvePlane *shape, const GstVideoFrame *frame, guint plane, gint first,
@@ -86,14 +87,15 @@ gst_cuda_convolve_count_bytes (const GstCudaConvolvePlane *planes, guint n)
 /*
  * Nothing overlaps the upload of the first strip and the download of the
  * last one, and each strip costs the copy engines a pause. Therefore the best number grows with the square root of the
- * frame's size. That holds for pageable memory, too, which threads copy strip by strip. Frames that overlap each other
+ * frame's size. Threads copy pageable memory strip by strip, and fewer strips are best. Frames that overlap each other
  * need no strips.
  */
 gdouble
 gst_cuda_convolve_count_strips (gdouble bytes, const GstCudaConvolveFrame *in, const GstCudaConvolveFrame *out,
     gboolean alone)
 {
-  gdouble strips = sqrt (bytes / STRIP_UNIT);
+  gboolean pinned = (in->on_device || in->pinned) && (out->on_device || out->pinned);
+  gdouble strips = sqrt (bytes / STRIP_UNIT) / (pinned ? 1 : PAGEABLE_FEWER);
 
   return alone && !(in->on_device && out->on_device) ? MAX (1, strips) : 1;
 }
