@@ -272,10 +272,11 @@ static void
 report (const gchar *format, const Case *row, gdouble time, gdouble host, FILE *csv)
 {
   g_autofree gchar *part = cuda ? g_strdup_printf ("%.1f", host) : g_strdup ("");
+  g_autofree gchar *what = g_strdelimit (g_strdup (row->what), "\"", '\''); /* quotes end a field of the file */
 
   printf ("%-5s %-28s %5u of %4ux%-4u %9.1f us %s\n", format, row->what, row->boxes, row->side, row->side, time, part);
   if (csv)
-    fprintf (csv, "1080p,%s,\"%s\",%u,%u,%.1f,%s\n", format, row->what, row->boxes, row->side, time, part);
+    fprintf (csv, "1080p,%s,\"%s\",%u,%u,%.1f,%s\n", format, what, row->boxes, row->side, time, part);
 }
 
 /* Measures all rows of one format, in turns. */
