@@ -127,7 +127,8 @@ struct _ConvolvePropertyTable
   { \
     "n-threads", "Threads", since, UINT_AT (n_threads), \
         .flags = PLAYING, .most = 1024, \
-        .blurb = "Number of threads that share a frame where the CPU convolves it, or copies it for a GPU (0 = one for each core)" \
+        .blurb = \
+            "Number of threads that share a frame where the CPU convolves it, or copies it for a GPU (0 = one for each core)" \
   }
 
 /* Whether the property is at its default; an empty text counts as one that is not set. */

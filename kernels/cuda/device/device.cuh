@@ -71,9 +71,9 @@ struct ConvolveDevice
   size_t scratch_bytes;
   Frame frames[CONVOLVE_MAX_FRAMES];
   ConvolveStaging *staging; /* of pageable rows, or NULL */
-  unsigned begun;      /* the number of frames that were begun */
-  Frame *frame;        /* the frame that was begun and has not ended, or NULL */
-  cudaError_t failure; /* of the first call that failed: from then on, calls only wait and give back */
+  unsigned begun;           /* the number of frames that were begun */
+  Frame *frame;             /* the frame that was begun and has not ended, or NULL */
+  cudaError_t failure;      /* of the first call that failed: from then on, calls only wait and give back */
 };
 
 /*

@@ -113,7 +113,7 @@ typedef struct
   uint8_t bits, tile;                    /* the factor is 2^bits; pixels of b along a side of a tile */
   uint8_t boundary;                      /* never constant, whose levels are `outside` */
   bool outside_is_constant;
-  bool fine; /* as in ConvolveBlur */
+  bool fine;           /* as in ConvolveBlur */
   ConvolveRect result; /* of b in the shrunk picture */
   uint16_t *c;         /* not to be used where bits is 0: each tile of the blur then makes its own */
 } ConvolveBlurJob;
