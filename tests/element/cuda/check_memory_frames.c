@@ -301,7 +301,7 @@ GST_START_TEST (test_pageable_frames)
     const gchar *fault = faults[i / 8];
     g_autofree gchar *line = g_strdup_printf ("cudaconvolve mask=\"1 2 1; 2 4 2; 1 2 1\" kernel-variant=global "
                                               "frames-in-flight=%d n-threads=%u",
-        i % 2 ? 3 : 1, 1 + layout);
+        i % 2 ? 3 : 1, 1 + (guint) layout);
     GstVideoInfo info = info_of ("NV12", 1202, 902);
     GstHarness *harness = start_harness (line, fault, &info);
     GstBuffer *frames[5], *out;
