@@ -129,14 +129,14 @@ values_of_int_windows (const int32_t *columns, int width, int samples, int count
     int maximum, uint16_t *values)
 {
   for (int x = 0; x < count; x += 2 * LANES) {
-    SignedInts low = { 0 }, high = { 0 };
+    Ints low = { 0 }, high = { 0 }; /* lanes behind the last value may wrap around */
 
     for (int i = 0; i < width; i++) {
-      low += *(const SignedIntsAt *) (columns + x + i * samples);
-      high += *(const SignedIntsAt *) (columns + x + i * samples + LANES);
+      low += *(const IntsAt *) (columns + x + i * samples);
+      high += *(const IntsAt *) (columns + x + i * samples + LANES);
     }
-    store_truncated (__builtin_convertvector(low, Floats) * scale + offset,
-        __builtin_convertvector(high, Floats) * scale + offset, maximum, values + x);
+    store_truncated (__builtin_convertvector((SignedInts) low, Floats) * scale + offset,
+        __builtin_convertvector((SignedInts) high, Floats) * scale + offset, maximum, values + x);
   }
 }
 
