@@ -137,8 +137,8 @@ ConvolveStatus convolve_device_download (ConvolveDevice *device, int plane, cons
     ConvolveError *error);
 
 /*
- * The same for host memory that is not page-locked: threads copy the rows between the host and page-locked memory of the
- * device, while the bus takes other rows. An upload has read the rows on return. A download writes the rows in
+ * An upload or a download of rows whose host memory is not page-locked: threads copy them between that memory and
+ * page-locked memory of the device, while the bus takes other rows. An upload has read the rows on return. A download writes the rows in
  * convolve_device_wait(). Where no memory can be locked, the rows are copied as by the functions above. Errors: INVALID,
  * DEVICE_FAILED.
  */

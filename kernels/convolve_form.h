@@ -96,8 +96,8 @@ ConvolveForm *convolve_form_new_light (const ConvolveLight *light, ConvolveDevic
 bool convolve_form_is_opaque (const ConvolveForm *form, const ConvolvePicture *outer);
 
 /*
- * The same on a device, where a look is enqueued and an answer is waited for, as late as the caller likes. A device has
- * one look at a time. Errors: NO_MEMORY, DEVICE_FAILED.
+ * Whether every pixel of an outer picture on a device has the largest alpha: the first function enqueues a look at the
+ * picture, and the second one waits for the answer. A device has one look at a time. Errors: NO_MEMORY, DEVICE_FAILED.
  */
 ConvolveStatus convolve_form_look (const ConvolveForm *form, const ConvolvePicture *outer, ConvolveError *error);
 ConvolveStatus convolve_form_await_look (const ConvolveForm *form, bool *is_opaque, ConvolveError *error);

@@ -21,7 +21,10 @@
 #define PIECE_BYTES ((size_t) 1 << 20)
 #define MOST_PIECES 16
 
-/* What a thread takes at once, and what makes one more thread worth waking. Few threads fill the bus. */
+/*
+ * A thread takes JOB_BYTES at a time. Another thread is woken for each THREAD_BYTES of a piece, up to MOST_THREADS: few
+ * threads fill the bus.
+ */
 #define JOB_BYTES ((size_t) 1 << 16)
 #define THREAD_BYTES ((size_t) 1 << 17)
 #define MOST_THREADS 6

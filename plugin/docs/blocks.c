@@ -174,7 +174,7 @@
 /**
  * GstCudaConvolve:alpha:
  *
- * What alpha does where frames or regions are convolved or pixelated. weigh is for straight alpha: it keeps the
+ * How alpha takes part where frames or regions are convolved or pixelated. weigh is for straight alpha: it keeps the
  * colours of invisible pixels out of their neighbours, and leaves opaque frames as copy does. convolve is for
  * premultiplied alpha.
  *

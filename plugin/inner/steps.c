@@ -26,7 +26,7 @@ gst_cuda_convolve_steps_find (GstCudaConvolveSteps *steps, const GstCudaConvolve
   if (!gst_cuda_convolve_light_find (&steps->steps[steps->n], layout, caps, properties, weighs, error))
     return error->status;
   steps->n++;
-  /* What nobody sees in regions is as without weighing, so that it is needed with light, too. */
+  /* Invisible pixels of regions take the result without weighing. With linear light, too, that result has to be made. */
   steps->has_plain = linear && weighs && properties->region.apply_to != CONVOLVE_APPLY_TO_FRAME;
   steps->spare_opaque = !linear || steps->has_plain;
   if (steps->has_plain)

@@ -47,7 +47,7 @@ const GstCudaConvolveLayout *gst_cuda_convolve_steps_get_layout (const GstCudaCo
 const GstCudaConvolveLayout *gst_cuda_convolve_steps_get_opaque (const GstCudaConvolveSteps *steps,
     const GstCudaConvolveLayout *layout);
 
-/* What the steps wrap: work for the last layout, and that for opaque frames, or NULL. */
+/* The work that steps wrap: `inside` for frames of the last layout, and `opaque` for opaque frames, or NULL. */
 typedef struct
 {
   GstCudaConvolveWork *inside, *opaque;

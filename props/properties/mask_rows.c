@@ -219,7 +219,7 @@ static const Row rows[] = {
   { "alpha", "Alpha", "0.3", ENUM_AT (alpha, convolve_alpha_mode_get_type), .flags = PLAYING,
       .standard = CONVOLVE_ALPHA_MODE_WEIGH,
       .blurb =
-          "What alpha does where frames or regions are convolved or pixelated. weigh is for straight alpha: it keeps "
+          "How alpha takes part where frames or regions are convolved or pixelated. weigh is for straight alpha: it keeps "
           "the colours of invisible pixels out of their neighbours, and leaves opaque frames as copy does. "
           "convolve is for premultiplied alpha" },
   { "iterations", "Iterations", "0.3", UINT_AT (iterations), .flags = CONTROLLABLE, .least = 1,

@@ -38,15 +38,6 @@ static gint n_rounds = 21, n_frames = 100;
 static FILE *csv;
 static GstContext *context; /* of CUDA, for all elements, as in one pipeline; NULL: each has its own */
 
-static gdouble
-now (clockid_t clock)
-{
-  struct timespec time;
-
-  clock_gettime (clock, &time);
-  return time.tv_sec * 1e6 + time.tv_nsec * 1e-3;
-}
-
 static gint
 compare (gconstpointer a, gconstpointer b)
 {

@@ -37,15 +37,6 @@ static const struct
   const gchar *name, *settings;
 } ways[] = { { "1", "" }, { "3", "frames-in-flight=3" }, { "cpu", "kernel-variant=cpu" } };
 
-static gdouble
-now (clockid_t clock)
-{
-  struct timespec time;
-
-  clock_gettime (clock, &time);
-  return time.tv_sec * 1e6 + time.tv_nsec * 1e-3;
-}
-
 /* --- one round --- */
 
 /* Streams that run at the same time. All begin to count when the last one is warm. */

@@ -5,6 +5,17 @@
 
 #include <glib.h>
 #include <stdio.h>
+#include <time.h>
+
+/* Microseconds. */
+static inline gdouble
+now (clockid_t clock)
+{
+  struct timespec time;
+
+  clock_gettime (clock, &time);
+  return time.tv_sec * 1e6 + time.tv_nsec * 1e-3;
+}
 
 /*
  * Prints a table of all sources, sizes and numbers of streams. program is run again for each round and each plugin: that of

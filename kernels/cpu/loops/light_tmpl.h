@@ -147,7 +147,7 @@ light_repeat (uint16_t *numbers, int samples)
     memcpy (numbers + n, numbers, (n < LIGHT_SAMPLES - n ? n : LIGHT_SAMPLES - n) * sizeof (*numbers));
 }
 
-/* What is the same for all blocks of a row. */
+/* Fills the parts of a block that are the same for all blocks of a row. */
 static void
 light_begin (const ConvolveLightRow *row, LightBlock *block)
 {

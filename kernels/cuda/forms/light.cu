@@ -87,7 +87,7 @@ store (uint8_t *to, const uint8_t (&bytes)[BYTES], int count)
       to[i] = bytes[i];
 }
 
-/* The same of 16-bit words, whose place is a multiple of 8 bytes. */
+/* Loads and stores of 16-bit words, whose place is a multiple of 8 bytes: two words of 32 bits at once. */
 template <int WORDS>
 static __device__ __forceinline__ void
 load_words (uint16_t (&words)[WORDS], const uint16_t *from, int count)

@@ -81,6 +81,23 @@ check_equal (const gchar *line, GByteArray *expected, guint *contexts)
 #define CUDA "video/x-raw(memory:CUDAMemory)"
 #define MASK "mask=\"1 2 3 4 5; 6 7 8 9 10; 5 4 3 2 1\" bias=0.1 boundary=reflect"
 
+/* Compares the element's frames, in all four combinations of memory at input and output, with those of the reference. */
+static void
+check_ways (const gchar *source, const gchar *element, const gchar *reference, const gchar *system)
+{
+  g_autofree gchar *both =
+      g_strdup_printf ("%s ! cudaupload ! " CUDA " ! %s ! " CUDA " ! cudadownload", source, element);
+  g_autofree gchar *in = g_strdup_printf ("%s ! cudaupload ! " CUDA " ! %s ! video/x-raw", source, element);
+  g_autofree gchar *out = g_strdup_printf ("%s ! %s ! " CUDA " ! cudadownload", source, element);
+  GByteArray *expected = frames_of (reference, NULL);
+
+  check_equal (system, expected, NULL);
+  check_equal (both, expected, NULL);
+  check_equal (in, expected, NULL);
+  check_equal (out, expected, NULL);
+  g_byte_array_unref (expected);
+}
+
 /* All four combinations of system memory and CUDA memory at input and output. */
 GST_START_TEST (test_ways)
 {
@@ -269,17 +286,8 @@ GST_START_TEST (test_regions)
         g_str_has_suffix (setting, "region-picture=") ? picture : "");
     g_autofree gchar *reference = g_strdup_printf ("%s ! %s kernel-variant=cpu", source, element);
     g_autofree gchar *system = g_strdup_printf ("%s ! %s", source, element);
-    g_autofree gchar *both =
-        g_strdup_printf ("%s ! cudaupload ! " CUDA " ! %s ! " CUDA " ! cudadownload", source, element);
-    g_autofree gchar *in = g_strdup_printf ("%s ! cudaupload ! " CUDA " ! %s ! video/x-raw", source, element);
-    g_autofree gchar *out = g_strdup_printf ("%s ! %s ! " CUDA " ! cudadownload", source, element);
-    GByteArray *expected = frames_of (reference, NULL);
 
-    check_equal (system, expected, NULL);
-    check_equal (both, expected, NULL);
-    check_equal (in, expected, NULL);
-    check_equal (out, expected, NULL);
-    g_byte_array_unref (expected);
+    check_ways (source, element, reference, system);
   }
   g_unlink (picture);
 }
@@ -305,17 +313,8 @@ GST_START_TEST (test_alpha_in_regions)
     g_autofree gchar *element = g_strdup_printf ("cudaconvolve apply-to=regions alpha=weigh %s", setting);
     g_autofree gchar *reference = g_strdup_printf ("%s ! %s kernel-variant=cpu", source, element);
     g_autofree gchar *system = g_strdup_printf ("%s ! %s cuda-device-id=0", source, element);
-    g_autofree gchar *both =
-        g_strdup_printf ("%s ! cudaupload ! " CUDA " ! %s ! " CUDA " ! cudadownload", source, element);
-    g_autofree gchar *in = g_strdup_printf ("%s ! cudaupload ! " CUDA " ! %s ! video/x-raw", source, element);
-    g_autofree gchar *out = g_strdup_printf ("%s ! %s ! " CUDA " ! cudadownload", source, element);
-    GByteArray *expected = frames_of (reference, NULL);
 
-    check_equal (system, expected, NULL);
-    check_equal (both, expected, NULL);
-    check_equal (in, expected, NULL);
-    check_equal (out, expected, NULL);
-    g_byte_array_unref (expected);
+    check_ways (source, element, reference, system);
   }
 }
 GST_END_TEST;
