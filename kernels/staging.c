@@ -22,14 +22,14 @@
 #define MOST_PIECES 16
 
 /*
- * A thread takes JOB_BYTES at a time. Another thread is woken for each THREAD_BYTES of a piece, up to MOST_THREADS: few
- * threads fill the bus.
+ * A thread takes JOB_BYTES at a time. Another thread is woken for each THREAD_BYTES of a piece, up to MOST_THREADS: a
+ * few threads are enough for the bus.
  */
 #define JOB_BYTES ((size_t) 1 << 16)
 #define THREAD_BYTES ((size_t) 1 << 17)
 #define MOST_THREADS 6
 
-/* Below this length, whole lines of the cache are too few for stores past the cache. */
+/* Shorter lines go by memcpy(): they have too few whole lines of the cache for stores past the cache to pay. */
 #define LEAST_STREAMED 256
 
 typedef struct
@@ -127,7 +127,7 @@ convolve_staging_begin (ConvolveStaging *staging, int slot)
     staging->slots[slot].n_landings = 0;
 }
 
-/* Makes the memory at least so large. No frame of the slot is under way. */
+/* Makes the memory at least so large. No copy from it or to it is under way. */
 static bool
 reserve (ConvolveStaging *staging, Locked *locked, size_t bytes)
 {

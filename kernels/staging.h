@@ -37,8 +37,9 @@ typedef struct
 } ConvolveStagingPlace;
 
 /*
- * Takes rows from the host to the stage, or enqueues their way back. *status and error are the result. FALSE where
- * memory cannot be locked, or there are too many pieces: nothing has been done then. NULL is allowed.
+ * Takes rows from the host to the stage, or enqueues their way back. TRUE: *status and error say how that went. FALSE where
+ * memory cannot be locked, or there are too many pieces: no row was copied, and a plain copy is to be used. NULL is
+ * allowed.
  */
 bool convolve_staging_upload (ConvolveStaging *staging, const ConvolveStagingPlace *place, const ConvolveRows *rows,
     ConvolveStatus *status, ConvolveError *error);
