@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Makes a release from the last commit: sh examples/packaging/release.sh [OPTIONS] VERSION
 #
-#   --prepare       writes VERSION into meson.build and NEWS.md, commits that, and ends
+#   --prepare       writes VERSION into meson.build, NEWS.md and CITATION.cff, commits that, and ends
 #   --dry-run       makes everything except the tag
 #   --tests TIER    none, quick (tests/run.sh), all (tests/run.sh --all; the default), long (also tests/long.sh)
 #   --no-packages   no Debian packages
 #   --cuda          also Debian packages with CUDA
 #   --sign          a signed tag instead of an annotated one
 #
-# The tree must be clean, and VERSION must stand in both files. The result is in out/release/VERSION: the tarball, the list of
+# The tree must be clean, and VERSION must stand in these files. The result is in out/release/VERSION: the tarball, the list of
 # what is inside with licences (SPDX), the packages, and SHA256SUMS. README.md here says what VERSION is to be.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -58,15 +58,18 @@ if [ -n "$prepare" ]; then
   [ "$heading" = "## After $in_meson" ] || fail "NEWS.md begins with \"$heading\", and \"## After $in_meson\" was expected."
   sed -i "s/^  version: '.*',$/  version: '$version',/" meson.build
   sed -i "s/^## After .*/## $version ($(date +%Y-%m-%d))/" NEWS.md
-  git commit -q -m "NEWS.md, meson.build: version $version" meson.build NEWS.md
+  sed -i -e "s/^version: .*/version: $version/" -e '/^date-released:/d' CITATION.cff
+  echo "date-released: $(date +%Y-%m-%d)" >>CITATION.cff
+  git commit -q -m "NEWS.md, meson.build: version $version" meson.build NEWS.md CITATION.cff
   git show --stat --format='%h %s' HEAD
   exit 0
 fi
 
-echo "Do meson.build and NEWS.md have version $version?"
+echo "Do meson.build, NEWS.md and CITATION.cff have version $version?"
 [ "$in_meson" = "$version" ] || fail "No: meson.build has $in_meson. --prepare changes that."
 printf '%s\n' "$heading" | grep -q -x "## $version ([0-9-]\{10\})" ||
   fail "No: NEWS.md begins with \"$heading\", and \"## $version (DATE)\" was expected."
+grep -q -x "version: $version" CITATION.cff || fail "No: CITATION.cff has another version. --prepare changes that."
 ! git rev-parse -q --verify "refs/tags/v$version" >/dev/null || fail "The tag v$version exists."
 
 echo "Does the number of the shared library fit?"

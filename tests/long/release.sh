@@ -52,6 +52,11 @@ sed -i "s/^## $next .*/## After $is/" NEWS.md
 git commit -q -a -m "NEWS.md: no version"
 refuses "No: NEWS.md begins with \"## After $is\"" --dry-run --tests none "$next"
 git reset -q --hard HEAD~1
+sed -i "s/^version: .*/version: $is/" CITATION.cff
+git commit -q -a -m "CITATION.cff: another version"
+refuses 'CITATION.cff has another version' --dry-run --tests none "$next"
+git reset -q --hard HEAD~1
+[ "$(grep -c '^date-released: ....-..-..$' CITATION.cff)" = 1 ]
 git tag "v$next"
 refuses "The tag v$next exists" --dry-run --tests none "$next"
 git tag -d "v$next" >/dev/null
