@@ -22,6 +22,23 @@
 #include "progress.h"
 #include "say.h"
 
+/* The end of --help, which manual.py makes sections of. */
+static const char description[] = "Examples:\n"
+                                  "  cudaconvolve-film holiday.mp4 sharp.mp4 mask=unsharp:2\n"
+                                  "  cudaconvolve-film film.mp4 covered.mp4 --cover=faces --effect=fill\n"
+                                  "  cudaconvolve-film street.mov covered.mov --boxes=boxes.json\n"
+                                  "  cudaconvolve-film clip.mkv focus.webm --keyframes=sigma=0%:0.5,50%:12,100%:0.5\n"
+                                  "  cudaconvolve-film 'films/*.mov' made/ mask=sobel\n"
+                                  "\n"
+                                  "Properties:\n"
+                                  "PROPERTY=VALUE sets a property of the element cudaconvolve, as\n"
+                                  "\"gst-inspect-1.0 cudaconvolve\" lists them. With none, the picture is blurred\n"
+                                  "by a Gaussian of 5x5.\n"
+                                  "\n"
+                                  "Exit status:\n"
+                                  "0 where the film is complete, and 1 otherwise. Until the film is complete there\n"
+                                  "is no file of that name, or the earlier one.";
+
 static gboolean
 check_arguments (const Options *options)
 {
@@ -112,6 +129,7 @@ main (int argc, char **argv)
   /* SVT-AV1 tells its version otherwise, on every start. */
   g_setenv ("SVT_LOG", "1", FALSE);
   g_option_context_set_summary (context, "Convolves the picture of a film and keeps everything else.");
+  g_option_context_set_description (context, description);
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_add_group (context, gst_init_get_option_group ());
   ok = g_option_context_parse (context, &argc, &argv, &error);

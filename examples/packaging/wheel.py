@@ -49,6 +49,8 @@ def main():
     files.update(binaries)
     shared = [path for path in sorted(staged.glob('share/cudaconvolve/**/*')) if path.is_file()]
     files.update({f'cudaconvolve/{path.relative_to(staged)}': path for path in shared})
+    manuals = sorted(staged.glob('share/man/man1/*'))
+    files.update({f'cudaconvolve-{version}.data/data/share/man/man1/{path.name}': path for path in manuals})
     newest, needed = OLDEST, set()
     for path in binaries.values():
         if path.read_bytes()[:4] == b'\x7fELF':

@@ -348,6 +348,27 @@ assert [line["frames"] for line in lines if line["event"] == "film"] == [100]
 assert all(line["percent"] <= 100 for line in lines if line["event"] == "progress")'
 }
 
+# The manual page and the folder's own pages have each option of --help, and no tool for manual pages finds a fault.
+film_manual () {
+  page=build/examples/film/cudaconvolve-film.1
+  film --help | sed -n 's/^  .*\(--[a-z-]*\).*/\1/p' >out/options
+  [ "$(wc -l <out/options)" -ge 20 ] || { cat out/options; return 1; }
+  while IFS= read -r option; do
+    sed 's/\\-/-/g' "$page" | grep -q -e "^.fB.*$option.fR" || { echo "$page lacks $option"; return 1; }
+    case $option in
+      --help*) ;;
+      *) grep -q -e "\`${option}[\`=]" examples/film/*.md || { echo "no page in examples/film/ has $option"; return 1; } ;;
+    esac
+  done <out/options
+  lints=
+  ! command -v mandoc || { lints=yes; mandoc -T lint -W warning "$page" || return 1; }
+  ! command -v man || {
+    lints=yes
+    LC_ALL=C.UTF-8 man -l --warnings "$page" >out/manual 2>out/said && cat out/said && [ ! -s out/said ] && grep -q '^EXIT STATUS' out/manual || return 1
+  }
+  [ -n "$lints" ] || { echo "there is neither mandoc nor man"; return 77; }
+}
+
 film_rows () {
   check "film: boxes from a file, and the sound" film_boxes
   check "film: mistakes in arguments" film_refuses
@@ -363,6 +384,7 @@ film_rows () {
   check "film: --check" film_check
   check "film: JSON lines" film_json
   check "film: a GIF" film_gif
+  check "film: the manual page" film_manual
   check "film: keyframes" film_keyframes
   check "film: keyframes that cannot be" film_keyframes_refused
   [ -n "$all" ] || return 0

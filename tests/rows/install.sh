@@ -135,6 +135,7 @@ install_wheel () {
     found_in "$plugins" env GST_PLUGIN_PATH="$plugins" || return 1
   for program in build-install/staged/bin/*; do
     [ ! -e "$program" ] || gst_alone "$installed/$(basename "$program")" --help >/dev/null || return 1
+    [ ! -e "$program" ] || [ -s "out/install/venv/share/man/man1/$(basename "$program").1" ] || return 1
   done
   # Before Gst.init() and after it, and where GStreamer looks at the variable with its version alone.
   for order in "import cudaconvolve; Gst.init(None)" "Gst.init(None); import cudaconvolve" \
