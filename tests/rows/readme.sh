@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh disable=SC2154 # run.sh sets top and all
-# The launch lines of README and of the pages, run as they are written. What they are to hide has to be hidden.
+# The launch lines of README, AGENTS.md and the pages, run as they are written. What they are to hide has to be hidden.
 
-# readme_lines FILE: the launch lines of a file; lines that end in a backslash are joined.
+# readme_lines FILE: the launch lines of a file, and those of cudaconvolve-film; lines that end in a backslash are joined.
 readme_lines () {
-  sed -e ':join' -e '/\\$/{N;s/\\\n//;b join' -e '}' "$1" | sed -n 's/^ *\(gst-launch-1\.0 .*\)/\1/p'
+  sed -e ':join' -e '/\\$/{N;s/\\\n//;b join' -e '}' "$1" | sed -n 's/^ *\(\(gst-launch-1\.0\|cudaconvolve-film\) .*\)/\1/p'
 }
 
-# Runs a line as written, except that test pictures end after 30 frames and windows are left out.
+# Runs a line as written, except that test pictures end after 30 frames and windows are left out; they stand in for a camera, too.
 readme_line () {
   case $1 in
     *nvh264dec* | *nvh265dec* | *cudaupload* | *cudadownload*)
@@ -20,10 +20,15 @@ readme_line () {
     *onnxinference*) echo "needs weights; the test detectors runs the line with models that stand in for them"; return 77 ;;
     *gvadetect*) echo "needs DL Streamer; the test regions writes the metadata as its elements do"; return 77 ;;
     *facedetect*) gst-inspect-1.0 --exists facedetect || { echo "needs gstreamer1.0-opencv"; return 77; } ;;
+    *gabor.npz*) [ -s out/gabor.npz ] || python3 examples/layers.py out || return 1 ;;
+    *--cover=faces*)
+      have_model 2>out/example || { cat out/example; return 77; }
+      rm -f out/covered.json ;;
     *openh264enc*) gst-inspect-1.0 --exists openh264enc || { echo "this system has no openh264enc"; return 77; } ;;
   esac
   status=0
-  timeout 120 sh -c "$(echo "$1" | sed 's/autovideosink/fakesink/g; s/videotestsrc/videotestsrc num-buffers=30/g')" || status=$?
+  timeout 120 env PATH="$top/build/examples/film:$PATH" \
+    sh -c "$(echo "$1" | sed 's/autovideosink/fakesink/g; s/v4l2src/videotestsrc/g; s/videotestsrc/videotestsrc num-buffers=30/g')" || status=$?
   rm -f film.mkv film.jsonl # a record is never written over
   return "$status"
 }
@@ -39,7 +44,7 @@ hides_face () {
 # Lines for regions of the clip are for its face. Noise looks like some of its detail by chance, and has tests of its own;
 # the line with facedetect has a row of its own.
 readme_hides () {
-  for page in README.md plugin/regions.md; do
+  for page in README.md AGENTS.md plugin/regions.md; do
     readme_lines $page | grep -v -e noise-pixelate -e facedetect | sed -n 's/^gst-launch-1\.0 \(.*clip\.mp4.* apply-to=regions [^!]*[^! ]\) *!.*/\1/p' >out/hiding
     [ -s out/hiding ] || { echo "$page has no line for regions of the clip"; return 1; }
     while IFS= read -r line; do
@@ -59,11 +64,28 @@ readme_detects () {
   hides_face out/clear.json "filesrc location=examples/clip.mp4 ! decodebin ! videoconvert ! $line"
 }
 
-# The program in Python, without a window.
+# Each row of the table of errors: with these properties gst-launch-1.0 fails, or plays, and says these words.
+readme_errors () {
+  # shellcheck disable=SC2016 # the backticks are Markdown
+  sed -n 's/^| `\(.*\)` | \(fails\|plays\) | `\([^`]*\)` |.*/\1|\2|\3/p' AGENTS.md >out/errors
+  [ "$(wc -l <out/errors)" -ge 10 ] || { echo "AGENTS.md has no table of errors"; return 1; }
+  while IFS='|' read -r settings ends words; do
+    echo "$settings: $ends, and says: $words"
+    status=0
+    sh -c "gst-launch-1.0 videotestsrc num-buffers=3 ! cudaconvolve $settings ! fakesink" >out/said 2>&1 </dev/null || status=$?
+    case $ends-$status in plays-0 | fails-[1-9]*) ;; *) status=wrong ;; esac
+    if [ "$status" = wrong ] || ! grep -q -F -e "$words" out/said; then
+      cat out/said
+      return 1
+    fi
+  done <out/errors
+}
+
+# readme_python FILE: the program in Python, without a window.
 readme_python () {
   /usr/bin/python3 -c 'import gi; gi.require_version("Gst", "1.0")' 2>/dev/null || { echo "needs python3-gst-1.0"; return 77; }
   # shellcheck disable=SC2016 # the backticks are Markdown
-  sed -n '/^```python$/,/^```$/{/^```/d;p;}' README.md | sed 's/autovideosink/fakesink/' >out/readme.py
+  sed -n '/^```python$/,/^```$/{/^```/d;p;}' "$1" | sed 's/autovideosink/fakesink/' >out/readme.py
   grep -q cudaconvolve out/readme.py && timeout 120 /usr/bin/python3 out/readme.py
 }
 
@@ -72,9 +94,11 @@ readme_rows () {
   check "README: names, words, tables and links" python3 tests/readme.py "$top/build/plugin"
   check "README: lines for regions hide the face" readme_hides
   check "README: the line with facedetect hides the face" readme_detects
-  check "README: the program in Python" readme_python
+  check "README: the program in Python" readme_python README.md
+  check "AGENTS: the program in Python" readme_python AGENTS.md
+  check "AGENTS: errors" readme_errors
   check "README: weights in Python" /usr/bin/python3 tests/rows/weights.py
-  for file in README.md plugin/*.md examples/README.md; do
+  for file in README.md AGENTS.md plugin/*.md examples/README.md; do
     readme_lines "$file" >out/readme-lines
     number=0
     while IFS= read -r line; do
