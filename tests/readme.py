@@ -6,8 +6,8 @@
 
 README.md has at most MOST_WORDS words and MOST_LINES lines, and names every preset. plugin/masks.md names every preset and
 boundary, kernels/README.md and kernels/layer/README.md every variant, and the ladder every variant of masks that was timed on a device. plugin/properties.md must be as tests/properties.py writes the page, and the tables of figures as
-tests/bench/tables.py does. The test `pairs` compares the table of what goes together. Relative links must lead to files and
-headings that exist, in every .md file.
+tests/bench/tables.py does. The test `pairs` compares the table of what goes together. In every .md file relative links must lead to
+files and headings that exist, and a table must begin with a heading.
 """
 import pathlib
 import re
@@ -116,6 +116,18 @@ def broken_links():
     return faults
 
 
+def broken_tables():
+    """A sentence for each row of a table that has no heading above it, as after an empty line."""
+    faults = []
+    for path in tracked():
+        text = CODE.sub(lambda code: re.sub(r'[^\n]', 'x', code[0]), path.read_text(encoding='utf-8'))
+        for rows in re.finditer(r'(?:^\|.*\n)+', text, re.MULTILINE):
+            if not re.match(r'.*\n\|(?: *:?-+:? *\|)+\n', rows[0]):
+                line = text.count('\n', 0, rows.start()) + 1
+                faults.append(f'{path.relative_to(TOP)}:{line}: begins with | outside of a table')
+    return faults
+
+
 def stale_tables():
     result = subprocess.run([sys.executable, str(TOP / 'tests' / 'bench' / 'tables.py'), '--check'], text=True,
                             capture_output=True, check=False)
@@ -130,7 +142,7 @@ def main():
     faults = missing_names(parse(elements)) + too_long() + properties.stale(elements) + stale_tables()
     if folder:
         faults += missing_steps(folder)
-    faults += broken_links()
+    faults += broken_links() + broken_tables()
     for fault in faults:
         print(fault)
     return 1 if faults else 0

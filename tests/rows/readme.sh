@@ -89,9 +89,19 @@ readme_python () {
   grep -q cudaconvolve out/readme.py && timeout 120 /usr/bin/python3 out/readme.py
 }
 
+# The documentation site: every link leads somewhere, a search finds a property by its name, and all pictures are there.
+readme_site () {
+  python3 plugin/docs/site.py "$top/out" || return
+  grep -q '"elements/cudaconvolve.html#region-effect"' out/site/search/search_index.json &&
+    grep -q 'id="region-effect"' out/site/elements/cudaconvolve.html &&
+    (cd out/site && find . -path './examples/pictures/*' -name '*.jpg' | sort) >out/made &&
+    find ./examples/pictures -name '*.jpg' | sort | diff out/made -
+}
+
 readme_rows () {
   check "README: includes run down the rooms" python3 tests/rooms.py plugin props kernels
   check "README: names, words, tables and links" python3 tests/readme.py "$top/build/plugin"
+  check "README: the documentation site" readme_site
   check "README: lines for regions hide the face" readme_hides
   check "README: the line with facedetect hides the face" readme_detects
   check "README: the program in Python" readme_python README.md
