@@ -2,8 +2,14 @@
 #include "cuda/plain/separable.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "common/factors.h"
+#include "common/numbers.h"
 #include "cuda/device/accepts.h"
+
+#define EIGHT CONVOLVE_SEPARABLE_EIGHT
+#define TALL 64 /* rows of a mask above which blocks are higher, and do fewer row sums twice */
 
 static bool
 has_products (const ConvolvePlan *plan)
@@ -11,20 +17,69 @@ has_products (const ConvolvePlan *plan)
   return plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS;
 }
 
+/* Bounds the error of a sum in blocks, relative to the sum of the magnitudes (Higham 2002, lemma 3.1). */
+static double
+error_of_sum (int count)
+{
+  int block = count < CONVOLVE_SEPARABLE_BLOCK ? count : CONVOLVE_SEPARABLE_BLOCK;
+  double error = (block + (count - 1) / CONVOLVE_SEPARABLE_BLOCK) * CONVOLVE_FLOAT_UNIT;
+
+  return error / (1 - error);
+}
+
+/*
+ * Where a FREE plan needs double_sums, blocks and samples less the middle may do with float. The 3 is for `restored`
+ * and its addition to the sum, which is up to twice the middle. What float taps and the factors miss takes a quarter of
+ * the budget at most, see common/taps.c, and the tail is in double.
+ */
+bool
+convolve_separable_sums_floats (const ConvolvePlan *plan)
+{
+  const ConvolveTaps *taps = &plan->taps;
+
+  if (!plan->double_sums || plan->arithmetic.kind != CONVOLVE_ARITHMETIC_FREE)
+    return !plan->double_sums;
+  double rows = error_of_sum (taps->width), columns = error_of_sum (taps->height);
+  double most = convolve_sum_of_magnitudes_f (taps->row, taps->width)
+      * convolve_sum_of_magnitudes_f (taps->column, taps->height) * (1 << (plan->pixel.depth - 1));
+  return most * (rows + columns + rows * columns + 3 * CONVOLVE_FLOAT_UNIT) <= convolve_budget (plan) * 0.7;
+}
+
+/* The largest block whose shared memory the device has, or the smallest one. */
+static ConvolveSeparableShape
+shape_of (const ConvolvePlan *plan)
+{
+  static const int warps[][2] = { { 2, 2 }, { 1, 2 }, { 1, 1 } };
+  const int size = convolve_separable_sums_floats (plan) ? sizeof (float) : sizeof (double);
+  ConvolveSeparableShape shape = { .height = plan->taps.height > TALL ? 96 : 64,
+    .lag = (plan->taps.height + EIGHT - 2) / EIGHT };
+
+  for (size_t i = 0; i < sizeof (warps) / sizeof (warps[0]); i++) {
+    shape.warps_across = warps[i][0];
+    shape.warps_down = warps[i][1];
+    shape.groups = shape.lag + shape.warps_down;
+    shape.line_pitch =
+        shape.warps_across * CONVOLVE_SEPARABLE_WIDTH + (plan->taps.width + EIGHT - 1) / EIGHT * EIGHT + 4;
+    shape.ring_pitch = shape.warps_across * CONVOLVE_SEPARABLE_WIDTH + 16 / size;
+    shape.chunks = EIGHT
+        * (shape.warps_down * shape.line_pitch * (int) sizeof (float) + shape.groups * shape.ring_pitch * size) / 16;
+    if ((size_t) shape.chunks * 16 <= convolve_device_shared_limit (plan->device))
+      break;
+  }
+  return shape;
+}
+
 size_t
 convolve_separable_shared_size (const ConvolvePlan *plan)
 {
+  if (!has_products (plan))
+    return (size_t) shape_of (plan).chunks * 16;
   size_t lines = CONVOLVE_SEPARABLE_ROWS * (CONVOLVE_SEPARABLE_WIDTH + plan->taps.width - 1);
   size_t ring = (CONVOLVE_SEPARABLE_ROWS + plan->taps.height - 1) * CONVOLVE_SEPARABLE_WIDTH;
+  size_t totals = CONVOLVE_SEPARABLE_WIDTH * CONVOLVE_SEPARABLE_HEIGHT;
 
-  if (has_products (plan)) {
-    size_t totals = CONVOLVE_SEPARABLE_WIDTH * CONVOLVE_SEPARABLE_HEIGHT;
-
-    /* At most 42,304 bytes, of a mask of 255x255 with several products. Every device has 48 KB. */
-    return (plan->arithmetic.rank > 1 ? totals * sizeof (int64_t) : 0) + lines * sizeof (int)
-        + ring * sizeof (uint16_t);
-  }
-  return lines * sizeof (float) + ring * (plan->double_sums ? sizeof (double) : sizeof (float));
+  /* At most 42,304 bytes, of a mask of 255x255 with several products. Every device has 48 KB. */
+  return (plan->arithmetic.rank > 1 ? totals * sizeof (int64_t) : 0) + lines * sizeof (int) + ring * sizeof (uint16_t);
 }
 
 static bool
@@ -39,6 +94,29 @@ accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
       && convolve_accepts_float_taps (plan, reason);
 }
 
+/* Exact sums stay sums of samples, whose integers are within what float or double holds. */
+static ConvolveStatus
+derive_taps (ConvolvePlan *plan, ConvolveError *error)
+{
+  const ConvolveTaps *from = &plan->taps;
+  ConvolveSeparableTaps *to = calloc (1, sizeof (*to));
+  double sum = 0;
+
+  plan->prepared = to;
+  if (!to)
+    return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for the taps of a plan");
+  memcpy (to->row, from->row, from->width * sizeof (float));
+  memcpy (to->column, from->column, from->height * sizeof (float));
+  to->shape = shape_of (plan);
+  if (plan->integers)
+    return CONVOLVE_OK;
+  for (int i = 0; i < from->width * from->height; i++)
+    sum += from->double_taps[i];
+  to->middle = (float) (1 << (plan->pixel.depth - 1));
+  to->restored = (float) (sum * to->middle);
+  return CONVOLVE_OK;
+}
+
 ConvolveStatus
 convolve_separable_derive (ConvolvePlan *plan, ConvolveError *error)
 {
@@ -46,7 +124,7 @@ convolve_separable_derive (ConvolvePlan *plan, ConvolveError *error)
   ConvolveSeparableProducts *to;
 
   if (!has_products (plan))
-    return CONVOLVE_OK;
+    return derive_taps (plan, error);
   plan->prepared = to = calloc (1, sizeof (*to));
   if (!to)
     return convolve_fail (error, CONVOLVE_NO_MEMORY, 0, "no memory for %d products", from->rank);

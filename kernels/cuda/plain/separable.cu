@@ -6,70 +6,146 @@
 #define WIDTH CONVOLVE_SEPARABLE_WIDTH
 #define HEIGHT CONVOLVE_SEPARABLE_HEIGHT
 #define ROWS CONVOLVE_SEPARABLE_ROWS /* taken at a time; also the rows of threads */
+#define EIGHT CONVOLVE_SEPARABLE_EIGHT
 
-/* One row of samples, with what the row pass reads on both sides. */
+/* One row of samples less the middle, with what the row pass reads on both sides. */
 template <typename T, int P, typename Value>
 static __device__ __forceinline__ void
-load_line (const ConvolveImage &image, int left, int y, int line_width, Value *line)
+load_line (const ConvolveImage &image, int left, int y, int line_width, float middle, Value *line)
 {
+#pragma unroll 4
   for (int i = threadIdx.x; i < line_width; i += WIDTH)
-    line[i] = (Value) convolve_load<T, P> (image, left + i - image.mask_width / 2, y, blockIdx.z);
+    line[i] = (Value) (convolve_load<T, P> (image, left + i - image.mask_width / 2, y, blockIdx.z) - middle);
+}
+
+/* Neighbours that a thread takes from shared memory, or puts there, in 16 bytes at a time. */
+template <typename Value>
+struct alignas (16) Eight
+{
+  Value at[EIGHT];
+};
+
+/*
+ * Makes eight neighbouring sums of `count` products each. next () returns the eight values under the first tap, and
+ * then always the next eight. Behind the last tap there are taps of 0 up to a multiple of 8.
+ */
+template <typename Sum, typename Next>
+static __device__ __forceinline__ Eight<Sum>
+sum_eight (const float *taps, int count, Next next)
+{
+  Eight<Sum> sums = {}, near = next ();
+
+  for (int i = 0; i < count;) {
+    Sum block[EIGHT] = {};
+
+#pragma unroll 2
+    for (int end = min (i + CONVOLVE_SEPARABLE_BLOCK, count); i < end; i += EIGHT) {
+      const Eight<Sum> far = next ();
+      const Eight<float> own = *(const Eight<float> *) (taps + i);
+
+#pragma unroll
+      for (int k = 0; k < EIGHT; k++)
+#pragma unroll
+        for (int c = 0; c < EIGHT; c++)
+          block[c] += (Sum) own.at[k] * (c + k < EIGHT ? near.at[(c + k) % EIGHT] : far.at[(c + k) % EIGHT]);
+      near = far;
+    }
+#pragma unroll
+    for (int c = 0; c < EIGHT; c++)
+      sums.at[c] += block[c];
+  }
+  return sums;
 }
 
 /*
  * The idea: a rank-1 mask is a row pass followed by a column pass, width + height products instead of their product.
- * A block walks down its columns, ROWS input rows at a time: it loads them with their halo, sums along the row into a
- * ring of row sums in shared memory, and sums down the ring for the outputs whose rows are all there. Row sums never
- * leave the block, and with sums in float any mask up to 255 x 255 fits in 48 KB.
+ * A block walks down its columns. In a turn, a warp loads eight input rows with their halo, sums along the rows into a
+ * ring of row sums in shared memory, and sums down the ring for eight rows of outputs, for which it is the last turn.
+ * In both passes a thread makes eight neighbouring sums, so that it multiplies a value by eight taps once the value is
+ * in its registers: eight sums side by side of one of the rows, and then eight below each other of one of the columns.
+ *
+ *     lines, eight for a warp         ring of row sums, 32 columns for a warp
+ *       row 0   | lanes 0 8 16 24 |     | rows  0 ..  7 |   <- a group of eight rows, from one turn
+ *       row 1   | lanes 1 9 17 25 |     | rows  8 .. 15 |      lane 5 sums down column 5
+ *       ..      |                 |     | ..            |
+ *
+ * Row sums never leave the block, and with sums in float any mask up to 255 x 255 fits in 48 KB.
  */
 template <typename T, int P, typename Sum>
-__global__ void __launch_bounds__ (WIDTH *ROWS) convolve_separable (const __grid_constant__ ConvolveImage image,
-    const __grid_constant__ ConvolveParameters<2 * CONVOLVE_MAX_SIDE> factors)
+__global__ void __launch_bounds__ (CONVOLVE_SEPARABLE_THREADS)
+    convolve_separable (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveSeparableTaps taps)
 {
-  extern __shared__ float shared[];
-  const float *row_taps = factors.tap, *column_taps = factors.tap + CONVOLVE_MAX_SIDE;
-  int line_width = WIDTH + image.mask_width - 1, ring_height = ROWS + image.mask_height - 1;
-  float *line = shared + threadIdx.y * line_width;
-  Sum *ring = (Sum *) (shared + ROWS * line_width);
-  int left = image.x0 + blockIdx.x * WIDTH, top = image.y0 + blockIdx.y * HEIGHT;
-  int bottom = min (top + HEIGHT, image.y1), x = left + threadIdx.x;
+  extern __shared__ float4 shared[];
+  const ConvolveSeparableShape &shape = taps.shape;
+  int line_width = WIDTH * blockDim.y + image.mask_width - 1, lane = threadIdx.x, sample = blockIdx.z;
+  float *lines = (float *) shared + threadIdx.z * EIGHT * shape.line_pitch;
+  Sum *ring = (Sum *) ((float *) shared + blockDim.z * EIGHT * shape.line_pitch);
+  int left = image.x0 + blockIdx.x * WIDTH * blockDim.y, top = image.y0 + blockIdx.y * shape.height;
+  int bottom = min (top + shape.height, image.y1), column = threadIdx.y * WIDTH + lane, x = left + column;
 
-  if (!(image.select >> blockIdx.z & 1)) {
-    for (int y = top + threadIdx.y; y < bottom; y += ROWS)
+  if (!(image.select >> sample & 1)) {
+    for (int y = top + threadIdx.z; y < bottom; y += blockDim.z)
       convolve_copied<T> (image, x, y, x < image.x1);
     return;
   }
 
-  /* The last turn may read up to ROWS - 1 rows more than the outputs need. */
-  bool inside = convolve_is_inside (image, left, top, WIDTH, HEIGHT + ROWS);
-  int slot = threadIdx.y; /* of this thread's row in the ring */
-  for (int y = top - image.mask_height / 2 + threadIdx.y; y - (int) threadIdx.y < bottom + image.mask_height / 2;
-       y += ROWS) {
-    if (inside)
-      load_line<T, CONVOLVE_INSIDE> (image, left, y, line_width, line);
-    else
-      load_line<T, P> (image, left, y, line_width, line);
-    __syncthreads ();
+  /* What lies behind a line, and groups that are not there yet, meet taps of 0, and so have to be numbers. */
+  for (int i = (threadIdx.z * blockDim.y + threadIdx.y) * WIDTH + lane; i < shape.chunks;
+       i += WIDTH * blockDim.y * blockDim.z)
+    shared[i] = make_float4 (0, 0, 0, 0);
+  __syncthreads ();
 
-    Sum row = 0;
-    for (int i = 0; i < image.mask_width; i++)
-      row += row_taps[i] * (Sum) line[threadIdx.x + i];
-    ring[slot * WIDTH + threadIdx.x] = row;
-    __syncthreads ();
+  /* The last turn may read as many rows more as a turn takes. */
+  bool inside = convolve_is_inside (image, left, top, WIDTH * blockDim.y, shape.height + EIGHT * blockDim.z);
+  int last = (bottom - top + EIGHT - 1) / EIGHT + shape.lag; /* behind the last group of row sums */
+  int slot = threadIdx.z;                                    /* of this warp's group in the ring */
+  for (int group = threadIdx.z; group - (int) threadIdx.z < last; group += blockDim.z) {
+    for (int r = threadIdx.y; r < EIGHT; r += blockDim.y) {
+      int y = top - image.mask_height / 2 + group * EIGHT + r;
 
-    int out = y - image.mask_height / 2; /* this row of sums is the last that output needs */
-    if (out >= top && out < bottom && x < image.x1) {
-      Sum sum = 0;
-      int from = slot + 1 - image.mask_height;
-      from = from < 0 ? from + ring_height : from;
-      for (int j = 0; j < image.mask_height; j++) {
-        sum += column_taps[j] * ring[from * WIDTH + threadIdx.x];
-        from = from + 1 < ring_height ? from + 1 : 0;
-      }
-      convolve_store<T> (image, x, out, blockIdx.z, sum);
+      if (inside)
+        load_line<T, CONVOLVE_INSIDE> (image, left, y, line_width, taps.middle, lines + r * shape.line_pitch);
+      else
+        load_line<T, P> (image, left, y, line_width, taps.middle, lines + r * shape.line_pitch);
     }
-    slot += ROWS;
-    slot = slot < ring_height ? slot : slot - ring_height;
+    __syncthreads ();
+
+    int row = lane % EIGHT, first = threadIdx.y * WIDTH + lane / EIGHT * EIGHT;
+    const float *line = lines + row * shape.line_pitch + first;
+    *(Eight<Sum> *) (ring + (slot * EIGHT + row) * shape.ring_pitch + first) =
+        sum_eight<Sum> (taps.row, image.mask_width, [&] {
+          const Eight<float> values = *(const Eight<float> *) line;
+          Eight<Sum> next;
+
+#pragma unroll
+          for (int c = 0; c < EIGHT; c++)
+            next.at[c] = values.at[c];
+          line += EIGHT;
+          return next;
+        });
+    __syncthreads ();
+
+    if (group >= shape.lag) { /* this group of row sums is the last one that these outputs need */
+      int y = top + (group - shape.lag) * EIGHT, from = slot - shape.lag;
+
+      from = from < 0 ? from + shape.groups : from;
+      const Eight<Sum> sums = sum_eight<Sum> (taps.column, image.mask_height, [&] {
+        const Sum *values = ring + from * EIGHT * shape.ring_pitch + column;
+        Eight<Sum> next;
+
+#pragma unroll
+        for (int c = 0; c < EIGHT; c++)
+          next.at[c] = values[c * shape.ring_pitch];
+        from = from + 1 < shape.groups ? from + 1 : 0;
+        return next;
+      });
+#pragma unroll
+      for (int c = 0; c < EIGHT; c++)
+        if (y + c < bottom && x < image.x1)
+          convolve_store<T> (image, x, y + c, sample, sums.at[c] + (Sum) taps.restored);
+    }
+    slot += blockDim.z;
+    slot = slot < shape.groups ? slot : slot - shape.groups;
   }
 }
 
@@ -106,9 +182,9 @@ __global__ void __launch_bounds__ (WIDTH *ROWS)
     for (int y = top - image.mask_height / 2 + threadIdx.y; y - (int) threadIdx.y < bottom + image.mask_height / 2;
          y += ROWS) {
       if (inside)
-        load_line<T, CONVOLVE_INSIDE> (image, left, y, line_width, line);
+        load_line<T, CONVOLVE_INSIDE> (image, left, y, line_width, 0, line);
       else
-        load_line<T, CONVOLVE_ANYWHERE> (image, left, y, line_width, line);
+        load_line<T, CONVOLVE_ANYWHERE> (image, left, y, line_width, 0, line);
       __syncthreads ();
 
       uint32_t row = product.row_start;
@@ -154,12 +230,15 @@ convolve_separable_load (ConvolvePlan *plan, ConvolveError *error)
     { (const void *) convolve_separable_products<uint8_t, uint32_t>,
         (const void *) convolve_separable_products<uint16_t, uint32_t> },
   };
-  const bool has_products = plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS;
+  const size_t shared = convolve_separable_shared_size (plan);
 
-  return convolve_load_tiles (plan,
-      has_products ? products[plan->arithmetic.narrow][plan->pixel.type] : convolve_kernel (plan, kernels),
-      { dim3 (WIDTH, ROWS), WIDTH, HEIGHT, convolve_separable_shared_size (plan) },
-      has_products ? plan->prepared : plan->taps.row, error);
+  if (plan->arithmetic.kind == CONVOLVE_ARITHMETIC_PRODUCTS)
+    return convolve_load_tiles (plan, products[plan->arithmetic.narrow][plan->pixel.type],
+        { dim3 (WIDTH, ROWS), WIDTH, HEIGHT, shared }, plan->prepared, error);
+  const ConvolveSeparableShape shape = ((const ConvolveSeparableTaps *) plan->prepared)->shape;
+  return convolve_load_tiles (plan, kernels[!convolve_separable_sums_floats (plan)][plan->pixel.type][plan->boundary],
+      { dim3 (WIDTH, shape.warps_across, shape.warps_down), WIDTH * shape.warps_across, shape.height, shared },
+      plan->prepared, error);
 }
 
 ConvolveStatus
