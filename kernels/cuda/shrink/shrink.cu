@@ -5,14 +5,20 @@
 #include "cuda/device/launch.cuh"
 
 #define THREADS 128
-#define ROWS 8 /* of results that a thread makes of four rows of the shrunk picture */
+#define ROWS 8  /* of results that a thread makes of four rows of the shrunk picture */
+#define STRIP 8 /* elements of a row whose columns a block takes through several levels: 32 bytes, as memory is read */
+#define SHARED (48 * 1024) /* bytes of shared memory that a block may have on any GPU */
 
 /*
  * The idea: beyond some sigma nothing of a pixel is left but its share in a mean, so that the picture may shrink first.
  * A result costs the same whatever the sigma, and the more the picture shrinks the less is done besides.
  *
- * Each pass is a launch, and a thread makes one element: a sample of a pixel. Rows in memory have the samples of a
- * pixel side by side. The order of the passes, and of the operations in each, is that of common/shrink.h.
+ * A thread makes one element: a sample of a pixel. Rows in memory have the samples of a pixel side by side. The order of
+ * the passes, and of the operations in each, is that of common/shrink.h.
+ *
+ * The levels of an axis get smaller, and a launch has a cost of its own. So a launch makes one level only where what
+ * comes after it does not fit into shared memory. From there on a block takes its columns, or its row, through all that
+ * is left of the axis.
  */
 
 /* What a pass reads, and the elements that it makes. */
@@ -29,6 +35,8 @@ struct Pass
   int radius;
   const float *taps;
   float middle;
+  int levels;                                         /* that a block makes, one from the other */
+  ConvolveShrinkRange ranges[CONVOLVE_SHRINK_LEVELS]; /* theirs */
 };
 
 /* A number between the middles, from the source, inside or outside. */
@@ -64,29 +72,36 @@ __global__ void __launch_bounds__ (THREADS)
   }
 }
 
-/* Element `element` of pixel m down a column. */
+/* Pixel m down a column: `from` is its element in the first row in memory. */
 static __device__ __forceinline__ float
-down (const Pass &pass, int m, int element)
+down (const float *from, int64_t length, ConvolveShrinkRange range, int m)
 {
-  return pass.from[(int64_t) convolve_shrink_place (pass.range, m) * pass.from_length + element];
+  return from[convolve_shrink_place (range, m) * length];
 }
 
-/* Sample k of pixel m along a row. */
+/* The pixel of the next level that pixel 2m of this one is the middle of. */
 static __device__ __forceinline__ float
-across (const ConvolveImage &image, const Pass &pass, int row, int m, int k)
+halve_down (const float *from, int64_t length, ConvolveShrinkRange range, int m)
 {
-  const int x = convolve_shrink_column (&pass.columns, m);
-
-  return x < 0 ? image.zero[k] - pass.middle : pass.from[(int64_t) row * pass.from_length + x * pass.samples + k];
+  return CONVOLVE_SHRINK_HALVE (down (from, length, range, 2 * m - 2), down (from, length, range, 2 * m - 1),
+      down (from, length, range, 2 * m), down (from, length, range, 2 * m + 1), down (from, length, range, 2 * m + 2));
 }
 
-template <bool ALONG_ROWS>
+/* Sample k of pixel m along a row. `outside` is its level where there is no pixel. */
 static __device__ __forceinline__ float
-neighbour (const ConvolveImage &image, const Pass &pass, int row, int element, int offset, int factor)
+across (const float *from, const ConvolveShrinkColumns &columns, int samples, float outside, int m, int k)
 {
-  return ALONG_ROWS
-      ? across (image, pass, row, factor * (pass.first + element / pass.samples) + offset, element % pass.samples)
-      : down (pass, factor * (pass.first + row) + offset, element);
+  const int x = convolve_shrink_column (&columns, m);
+
+  return x < 0 ? outside : from[x * samples + k];
+}
+
+static __device__ __forceinline__ float
+halve_across (const float *from, const ConvolveShrinkColumns &columns, int samples, float outside, int m, int k)
+{
+  return CONVOLVE_SHRINK_HALVE (across (from, columns, samples, outside, 2 * m - 2, k),
+      across (from, columns, samples, outside, 2 * m - 1, k), across (from, columns, samples, outside, 2 * m, k),
+      across (from, columns, samples, outside, 2 * m + 1, k), across (from, columns, samples, outside, 2 * m + 2, k));
 }
 
 /* The next level of an axis. */
@@ -95,37 +110,104 @@ __global__ void __launch_bounds__ (THREADS)
     convolve_shrink_halve (const __grid_constant__ ConvolveImage image, const __grid_constant__ Pass pass)
 {
   const int element = blockIdx.x * THREADS + threadIdx.x;
+  const int pixel = element / pass.samples, k = element % pass.samples;
 
   if (element >= pass.to_length)
     return;
   for (int row = blockIdx.y; row < pass.rows; row += gridDim.y)
-    pass.to[(int64_t) row * pass.to_length + element] =
-        CONVOLVE_SHRINK_HALVE (neighbour<ALONG_ROWS> (image, pass, row, element, -2, 2),
-            neighbour<ALONG_ROWS> (image, pass, row, element, -1, 2),
-            neighbour<ALONG_ROWS> (image, pass, row, element, 0, 2),
-            neighbour<ALONG_ROWS> (image, pass, row, element, 1, 2),
-            neighbour<ALONG_ROWS> (image, pass, row, element, 2, 2));
+    pass.to[(int64_t) row * pass.to_length + element] = ALONG_ROWS
+        ? halve_across (pass.from + (int64_t) row * pass.from_length, pass.columns, pass.samples,
+            image.zero[k] - pass.middle, pass.first + pixel, k)
+        : halve_down (pass.from + element, pass.from_length, pass.range, pass.first + row);
 }
 
-/* The sums of an axis of the shrunk picture. */
-template <bool ALONG_ROWS>
+/* All levels of the vertical axis that are left. */
+__global__ void __launch_bounds__ (THREADS)
+    convolve_shrink_columns (const __grid_constant__ ConvolveImage image, const __grid_constant__ Pass pass)
+{
+  extern __shared__ float memory[];
+  const int column = threadIdx.x % STRIP, element = blockIdx.x * STRIP + column;
+  const float *from = pass.from + element;
+  int64_t length = pass.from_length;
+  ConvolveShrinkRange range = pass.range;
+
+  for (int l = 0; l < pass.levels; l++) {
+    const bool last = l == pass.levels - 1;
+    float *to = last ? pass.to + element : memory + (l % 2 ? pass.ranges[0].count * STRIP : 0) + column;
+    const int64_t to_length = last ? pass.to_length : STRIP;
+
+    if (element < pass.to_length)
+      for (int row = threadIdx.x / STRIP; row < pass.ranges[l].count; row += THREADS / STRIP)
+        to[row * to_length] = halve_down (from, length, range, pass.ranges[l].first + row);
+    __syncthreads ();
+    from = to;
+    length = to_length;
+    range = pass.ranges[l];
+  }
+}
+
+/* All levels of the horizontal axis that are left, and the sums of the shrunk picture. */
+__global__ void __launch_bounds__ (THREADS)
+    convolve_shrink_rows (const __grid_constant__ ConvolveImage image, const __grid_constant__ Pass pass)
+{
+  extern __shared__ float memory[];
+
+  for (int row = blockIdx.y; row < pass.rows; row += gridDim.y) {
+    const float *from = pass.from + (int64_t) row * pass.from_length;
+    ConvolveShrinkColumns columns = pass.columns;
+
+    for (int l = 0; l < pass.levels; l++) {
+      const ConvolveShrinkRange range = pass.ranges[l];
+      float *to = memory + (l % 2 ? pass.ranges[0].count * pass.samples : 0);
+
+      for (int i = threadIdx.x; i < range.count * pass.samples; i += THREADS) {
+        const int k = i % pass.samples;
+
+        to[i] =
+            halve_across (from, columns, pass.samples, image.zero[k] - pass.middle, range.first + i / pass.samples, k);
+      }
+      __syncthreads ();
+      from = to;
+      columns.of_source = false;
+      columns.range = range;
+    }
+    for (int i = threadIdx.x; i < pass.to_length; i += THREADS) {
+      const int m = pass.first + i / pass.samples, k = i % pass.samples;
+      const float outside = image.zero[k] - pass.middle;
+      float sum = 0;
+
+      for (int n = pass.radius; n > 0; n--)
+        sum = CONVOLVE_SHRINK_ADD (sum,
+            CONVOLVE_SHRINK_PRODUCT (pass.taps[n],
+                CONVOLVE_SHRINK_ADD (across (from, columns, pass.samples, outside, m - n, k),
+                    across (from, columns, pass.samples, outside, m + n, k))));
+      pass.to[(int64_t) row * pass.to_length + i] = CONVOLVE_SHRINK_ADD (sum,
+          CONVOLVE_SHRINK_PRODUCT (pass.taps[0], across (from, columns, pass.samples, outside, m, k)));
+    }
+    __syncthreads ();
+  }
+}
+
+/* The sums down the columns of the shrunk picture. */
 __global__ void __launch_bounds__ (THREADS)
     convolve_shrink_sum (const __grid_constant__ ConvolveImage image, const __grid_constant__ Pass pass)
 {
   const int element = blockIdx.x * THREADS + threadIdx.x;
+  const float *from = pass.from + element;
 
   if (element >= pass.to_length)
     return;
   for (int row = blockIdx.y; row < pass.rows; row += gridDim.y) {
+    const int m = pass.first + row;
     float sum = 0;
 
-    for (int m = pass.radius; m > 0; m--)
+    for (int n = pass.radius; n > 0; n--)
       sum = CONVOLVE_SHRINK_ADD (sum,
-          CONVOLVE_SHRINK_PRODUCT (pass.taps[m],
-              CONVOLVE_SHRINK_ADD (neighbour<ALONG_ROWS> (image, pass, row, element, -m, 1),
-                  neighbour<ALONG_ROWS> (image, pass, row, element, m, 1))));
-    pass.to[(int64_t) row * pass.to_length + element] = CONVOLVE_SHRINK_ADD (sum,
-        CONVOLVE_SHRINK_PRODUCT (pass.taps[0], neighbour<ALONG_ROWS> (image, pass, row, element, 0, 1)));
+          CONVOLVE_SHRINK_PRODUCT (pass.taps[n],
+              CONVOLVE_SHRINK_ADD (down (from, pass.from_length, pass.range, m - n),
+                  down (from, pass.from_length, pass.range, m + n))));
+    pass.to[(int64_t) row * pass.to_length + element] =
+        CONVOLVE_SHRINK_ADD (sum, CONVOLVE_SHRINK_PRODUCT (pass.taps[0], down (from, pass.from_length, pass.range, m)));
   }
 }
 
@@ -211,19 +293,25 @@ struct Run
 };
 
 static ConvolveStatus
-enqueue (const Run *run, const void *kernel, int length, int rows, void *task, ConvolveError *error)
+enqueue (const Run *run, const void *kernel, dim3 blocks, size_t shared, void *task, ConvolveError *error)
 {
-  const unsigned across = (unsigned) (length + THREADS - 1) / THREADS;
-  const unsigned down = rows < CONVOLVE_MOST_BLOCKS_DOWN ? rows : CONVOLVE_MOST_BLOCKS_DOWN;
   void *arguments[] = { (void *) &run->image, task };
 
-  return convolve_enqueue (run->plan->device, { kernel, dim3 (across, down), dim3 (THREADS), 0, false, false },
-      arguments, "shrink", error);
+  if (blocks.y > CONVOLVE_MOST_BLOCKS_DOWN)
+    blocks.y = CONVOLVE_MOST_BLOCKS_DOWN;
+  return convolve_enqueue (run->plan->device, { kernel, blocks, dim3 (THREADS), shared, false, false }, arguments,
+      "shrink", error);
 }
 
-/* Makes `rows` rows of `length` elements, from what the pass before has made. */
-static ConvolveStatus
-make (Run *run, const void *kernel, int length, int rows, int first, ConvolveError *error)
+static unsigned
+blocks_of (int elements, int each)
+{
+  return (unsigned) (elements + each - 1) / each;
+}
+
+/* Lets the next pass make `rows` rows of `length` elements, from what the pass before has made. */
+static Pass *
+turn (Run *run, int length, int rows, int first)
 {
   Pass *pass = &run->pass;
 
@@ -234,7 +322,33 @@ make (Run *run, const void *kernel, int length, int rows, int first, ConvolveErr
   pass->rows = rows;
   pass->first = first;
   run->next ^= 1;
-  return enqueue (run, kernel, length, rows, pass, error);
+  return pass;
+}
+
+static ConvolveStatus
+make (Run *run, const void *kernel, int length, int rows, int first, ConvolveError *error)
+{
+  Pass *pass = turn (run, length, rows, first);
+
+  return enqueue (run, kernel, dim3 (blocks_of (length, THREADS), rows), 0, pass, error);
+}
+
+/* Takes `levels` levels into the next pass, which makes each from the one before. */
+static void
+take_levels (Run *run, const ConvolveShrinkRange *ranges, int levels)
+{
+  run->pass.levels = levels;
+  for (int l = 0; l < levels; l++)
+    run->pass.ranges[l] = ranges[l];
+}
+
+/* The bytes of shared memory for so many levels, of which two are in memory at a time. */
+static size_t
+count_shared (const ConvolveShrinkRange *ranges, int levels, int elements)
+{
+  const int first = levels > 0 ? ranges[0].count : 0, second = levels > 1 ? ranges[1].count : 0;
+
+  return ((size_t) first + second) * elements * sizeof (float);
 }
 
 /* The bytes of each half: of what the passes make, but for the last one. */
@@ -268,9 +382,19 @@ shrink_columns (Run *run, ConvolveError *error)
   ConvolveStatus status =
       make (run, kernels[start][run->plan->pixel.type], length, run->y[start].count, run->y[start].first, error);
 
-  for (int l = 2; l <= levels && status == CONVOLVE_OK; l++) {
-    run->pass.range = run->y[l - 1];
-    status = make (run, (const void *) convolve_shrink_halve<false>, length, run->y[l].count, run->y[l].first, error);
+  for (int l = start; l < levels && status == CONVOLVE_OK; l++) {
+    const ConvolveShrinkRange *next = &run->y[l + 1];
+    const size_t shared = count_shared (next, levels - l - 1, STRIP);
+
+    run->pass.range = run->y[l];
+    if (levels - l > 1 && shared <= SHARED) {
+      take_levels (run, next, levels - l);
+      Pass *pass = turn (run, length, run->y[levels].count, run->y[levels].first);
+
+      return enqueue (run, (const void *) convolve_shrink_columns, dim3 (blocks_of (length, STRIP)), shared, pass,
+          error);
+    }
+    status = make (run, (const void *) convolve_shrink_halve<false>, length, next->count, next->first, error);
   }
   return status;
 }
@@ -280,19 +404,24 @@ shrink_rows (Run *run, const Tables *tables, ConvolveError *error)
 {
   const int levels = run->plan->shrink->x.levels, rows = run->y[run->plan->shrink->y.levels].count;
   const int samples = run->pass.samples;
-  ConvolveStatus status = CONVOLVE_OK;
+  const ConvolveShrinkRange *next = &run->x[1];
+  int left = levels;
 
-  for (int l = 1; l <= levels && status == CONVOLVE_OK; l++) {
-    status =
-        make (run, (const void *) convolve_shrink_halve<true>, run->x[l].count * samples, rows, run->x[l].first, error);
+  for (; count_shared (next, left, samples) > SHARED; left--, next++) {
+    ConvolveStatus status =
+        make (run, (const void *) convolve_shrink_halve<true>, next->count * samples, rows, next->first, error);
+
+    if (status != CONVOLVE_OK)
+      return status;
     run->pass.columns.of_source = false;
-    run->pass.columns.range = run->x[l];
+    run->pass.columns.range = *next;
   }
-  if (status != CONVOLVE_OK)
-    return status;
+  take_levels (run, next, left);
   run->pass.radius = run->plan->shrink->x.radius;
   run->pass.taps = tables->x.taps;
-  return make (run, (const void *) convolve_shrink_sum<true>, run->x_cells.count * samples, rows, run->x_cells.first,
+  Pass *pass = turn (run, run->x_cells.count * samples, rows, run->x_cells.first);
+
+  return enqueue (run, (const void *) convolve_shrink_rows, dim3 (1, rows), count_shared (next, left, samples), pass,
       error);
 }
 
@@ -307,7 +436,7 @@ enlarge (Run *run, const Tables *tables, ConvolveError *error)
   run->pass.radius = shrink->y.radius;
   run->pass.taps = tables->y.taps;
   run->pass.range = run->y[shrink->y.levels];
-  status = make (run, (const void *) convolve_shrink_sum<false>, run->x_cells.count * samples, run->y_cells.count,
+  status = make (run, (const void *) convolve_shrink_sum, run->x_cells.count * samples, run->y_cells.count,
       run->y_cells.first, error);
   if (status != CONVOLVE_OK)
     return status;
@@ -327,7 +456,7 @@ enlarge (Run *run, const Tables *tables, ConvolveError *error)
   return enqueue (run,
       run->plan->pixel.type == CONVOLVE_SAMPLE_U8 ? (const void *) convolve_shrink_enlarge<uint8_t>
                                                   : (const void *) convolve_shrink_enlarge<uint16_t>,
-      (run->image.x1 - run->image.x0) * samples, y1 - y0, &task, error);
+      dim3 (blocks_of ((run->image.x1 - run->image.x0) * samples, THREADS), y1 - y0), 0, &task, error);
 }
 
 ConvolveStatus
