@@ -301,7 +301,7 @@ fft (Choice *choice)
       && (!is_one_step (choice) || accepts (choice, &convolve_variant_tensor)))
     return false;
   if (plan->taps.row && !is_one_step (choice))
-    side = in_double && convolve_plan_is_free (plan) ? 105 : 65;
+    side = 65;
   else if (!accepts (choice, &convolve_variant_tensor))
     side = 25;
   else if (is_one_step (choice))
@@ -465,8 +465,7 @@ static const struct
       "fast: kind any, masks 3 to 9, all formats; h200-edges.csv: kirsch, GRAY16; h200-kinds.md, Samples of 16 bits" },
   { &convolve_variant_tensor, tensor, "fast: kind any, masks 5 to 63; h200-tensor.md, Times" },
   { &convolve_variant_fft, fft,
-      "h200-fft.md, Times: the side at which fft passes each other variant; fast: kind any, NV12, 63x63; predicted, not "
-      "measured: 105, from separable's instructions" },
+      "h200-fft.md, Times: the side at which fft passes each other variant; fast: kind any, NV12, 63x63" },
   { &convolve_variant_tensor_fused, is_products, "none: separable takes several times as long" },
   { &convolve_variant_tensor_separable, is_products, "none: the same" },
   { &convolve_variant_separable, separable, "h200-textbook.csv: masks 3x3 and 5x5, separable beside constant" },

@@ -20,4 +20,13 @@ bool convolve_accepts_rank_1 (const ConvolvePlan *plan, const char **reason);
 /* As convolve_accepts_rank_1 (), for plans whose sums in float keep the error budget. */
 bool convolve_accepts_float_rank_1 (const ConvolvePlan *plan, const char **reason);
 
+/*
+ * Whether a column times a row may be summed in float, from samples less the middle. rows and columns bound the errors
+ * of a row's sum and of a column's, each relative to the sum of the magnitudes. Not for PRODUCTS.
+ */
+bool convolve_float_sums_fit (const ConvolvePlan *plan, double rows, double columns);
+
+/* What the middle comes to under all weights, for sums of samples less the middle. */
+double convolve_middle_of_sums (const ConvolvePlan *plan);
+
 #endif

@@ -96,17 +96,17 @@ convolve_clean (const ConvolveImage &image, uint32_t word)
 /*
  * Sample k of words as a float. A 16-bit sample keeps its factor 2^image.shift, and the taps are divided by that factor
  * instead, which is exact: see convolve_tap_unit (). The sample is put into the low bits of the float 2^23, and 2^23 is
- * subtracted, because that is cheaper than the conversion of an integer.
+ * subtracted, because that is cheaper than the conversion of an integer. For 16-bit samples, more may be subtracted.
  */
 template <typename T>
 static __device__ __forceinline__ float
-convolve_value (const ConvolveImage &image, const uint32_t *words, int k)
+convolve_value (const ConvolveImage &image, const uint32_t *words, int k, float less = CONVOLVE_2_23)
 {
   if (sizeof (T) == 1)
     return __uint_as_float (__byte_perm (words[k / 4], CONVOLVE_2_23_BITS, 0x7440 + k % 4)) - CONVOLVE_2_23;
   return __uint_as_float (
              __byte_perm (convolve_clean (image, words[k / 2]), CONVOLVE_2_23_BITS, k % 2 ? A2_A3_B2_B3 : A0_A1_B2_B3))
-      - CONVOLVE_2_23;
+      - less;
 }
 
 /* The factor of the taps that takes the factor 2^shift of convolve_value () back. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/plain/fused_tiled.h"
 
+#include "common/numbers.h"
 #include "cuda/device/accepts.h"
 #include "cuda/registers/border.h"
 
@@ -28,13 +29,23 @@ shared_size (const ConvolvePlan *plan)
   return (CONVOLVE_FUSED_TILED_HEIGHT + side - 1) * (16 * (chunks + 1) + CONVOLVE_FUSED_TILED_SAMPLES * sizeof (float));
 }
 
+/* The relative error of so many products that are added one after the other (Higham 2002, lemma 3.1). */
+static double
+error_of_sum (int count)
+{
+  return count * CONVOLVE_FLOAT_UNIT / (1 - count * CONVOLVE_FLOAT_UNIT);
+}
+
 static bool
 accepts (const ConvolvePlan *plan, ConvolveFound *found, const char **reason)
 {
-  if (!convolve_accepts_float_rank_1 (plan, reason) || !convolve_border_accepts_pixels (plan, reason))
+  if (!convolve_accepts_rank_1 (plan, reason) || !convolve_border_accepts_pixels (plan, reason))
     return false;
-  *reason = "the pixels have 3 samples, or more than 2 of 16 bits";
-  if (plan->pixel.samples == 3 || (plan->pixel.type == CONVOLVE_SAMPLE_U16 && plan->pixel.samples > 2))
+  *reason = "the sums need double precision";
+  if (!convolve_float_sums_fit (plan, error_of_sum (plan->taps.width), error_of_sum (plan->taps.height)))
+    return false;
+  *reason = "the pixels have 3 samples";
+  if (plan->pixel.samples == 3)
     return false;
   *reason = "the mask is larger than 63x63";
   if (convolve_fused_tiled_side (plan) == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda/plain/fused_tiled.h"
 
+#include "cuda/device/accepts.h"
 #include "cuda/registers/border.cuh"
 #include "cuda/registers/bytes.cuh"
 #include "cuda/registers/floats.cuh"
@@ -27,6 +28,8 @@ struct TiledTaps
   TiledPlane plane;
   ConvolveBoundary boundary;
   float row[K], column[K];
+  /* Of 16-bit samples: what convolve_value () takes away, and what its weights come to, for the sums. */
+  float less, restored;
   int dots[(K + 3) / 4]; /* the row as signed bytes, four in a word, where the kernel uses dp4a */
 };
 
@@ -82,7 +85,10 @@ pick (const uint32_t *words, int sample)
 {
   if (sizeof (T) == 1)
     return convolve_pick<S> (words, sample);
-  return S == 1 ? words[0] : __byte_perm (words[0], words[S - 1], sample ? A2_A3_B2_B3 : A0_A1_B0_B1);
+  if (S == 1)
+    return words[0];
+  const bool second = S > 2 && sample >= 2; /* of the words of a pixel of 4 samples */
+  return __byte_perm (words[second], words[S / 2 + second], sample % 2 ? A2_A3_B2_B3 : A0_A1_B0_B1);
 }
 
 /* Loads the tile's input with its halo to tile.input. Returns when the input of all threads is there. */
@@ -161,7 +167,7 @@ sum_rows (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &pla
     }
 #pragma unroll
     for (int i = 0; i < SEGMENT + K - 1 && !DOTS; i++) {
-      float value = convolve_value<T> (image, own, shift + i);
+      float value = convolve_value<T> (image, own, shift + i, sizeof (T) > 1 ? taps.less : CONVOLVE_2_23);
 
 #pragma unroll
       for (int c = 0; c < SEGMENT; c++)
@@ -202,7 +208,10 @@ sum_columns (const ConvolveImage &image, const TiledTaps<K> &taps, const Place &
         if (n - r >= 0 && n - r < K)
           sums[r] += taps.column[n - r < 0 || n - r >= K ? 0 : n - r] * value;
     }
-    /* As in convolve_store_sums (), a tail that needs doubles stores a second time. */
+#pragma unroll
+    for (int r = 0; r < STACK && sizeof (T) > 1; r++)
+      sums[r] += taps.restored;
+      /* As in convolve_store_sums (), a tail that needs doubles stores a second time. */
 #pragma unroll
     for (int in_double = 0; in_double < 2; in_double++) {
       uint8_t *to = (uint8_t *) convolve_destination<T> (image, x, place.top + first, s);
@@ -289,6 +298,11 @@ load (ConvolvePlan *plan, ConvolveError *error)
   }
   for (int j = 0; j < from->height; j++)
     taps->column[above + j] = from->column[j] * convolve_tap_unit (plan);
+  taps->less = CONVOLVE_2_23;
+  if (plan->double_sums) { /* which float holds of samples less the middle alone */
+    taps->less += (float) ((1 << (plan->pixel.depth - 1)) << plan->pixel.shift);
+    taps->restored = (float) convolve_middle_of_sums (plan);
+  }
   taps->boundary = plan->boundary;
   kept->kernel = dots ? (const void *) convolve_fused_tiled<T, K, S, sizeof (T) == 1>
                       : (const void *) convolve_fused_tiled<T, K, S, false>;
@@ -310,9 +324,9 @@ convolve_fused_tiled_load (ConvolvePlan *plan, ConvolveError *error)
         { load<uint8_t, 63, 1>, load<uint8_t, 63, 2>, load<uint8_t, 63, 4> },
     },
     {
-        { load<uint16_t, 15, 1>, load<uint16_t, 15, 2>, NULL },
-        { load<uint16_t, 31, 1>, load<uint16_t, 31, 2>, NULL },
-        { load<uint16_t, 63, 1>, load<uint16_t, 63, 2>, NULL },
+        { load<uint16_t, 15, 1>, load<uint16_t, 15, 2>, load<uint16_t, 15, 4> },
+        { load<uint16_t, 31, 1>, load<uint16_t, 31, 2>, load<uint16_t, 31, 4> },
+        { load<uint16_t, 63, 1>, load<uint16_t, 63, 2>, load<uint16_t, 63, 4> },
     },
   };
   int at = 0;

@@ -27,22 +27,11 @@ error_of_sum (int count)
   return error / (1 - error);
 }
 
-/*
- * Where a FREE plan needs double_sums, blocks and samples less the middle may do with float. The 3 is for `restored`
- * and its addition to the sum, which is up to twice the middle. What float taps and the factors miss takes a quarter of
- * the budget at most, see common/taps.c, and the tail is in double.
- */
+/* Blocks, and samples less the middle, may do with float where a plan needs double_sums. */
 bool
 convolve_separable_sums_floats (const ConvolvePlan *plan)
 {
-  const ConvolveTaps *taps = &plan->taps;
-
-  if (!plan->double_sums || plan->arithmetic.kind != CONVOLVE_ARITHMETIC_FREE)
-    return !plan->double_sums;
-  double rows = error_of_sum (taps->width), columns = error_of_sum (taps->height);
-  double most = convolve_sum_of_magnitudes_f (taps->row, taps->width)
-      * convolve_sum_of_magnitudes_f (taps->column, taps->height) * (1 << (plan->pixel.depth - 1));
-  return most * (rows + columns + rows * columns + 3 * CONVOLVE_FLOAT_UNIT) <= convolve_budget (plan) * 0.7;
+  return convolve_float_sums_fit (plan, error_of_sum (plan->taps.width), error_of_sum (plan->taps.height));
 }
 
 /* The largest block whose shared memory the device has, or the smallest one. */
@@ -100,7 +89,6 @@ derive_taps (ConvolvePlan *plan, ConvolveError *error)
 {
   const ConvolveTaps *from = &plan->taps;
   ConvolveSeparableTaps *to = calloc (1, sizeof (*to));
-  double sum = 0;
 
   plan->prepared = to;
   if (!to)
@@ -110,10 +98,8 @@ derive_taps (ConvolvePlan *plan, ConvolveError *error)
   to->shape = shape_of (plan);
   if (plan->integers)
     return CONVOLVE_OK;
-  for (int i = 0; i < from->width * from->height; i++)
-    sum += from->double_taps[i];
   to->middle = (float) (1 << (plan->pixel.depth - 1));
-  to->restored = (float) (sum * to->middle);
+  to->restored = (float) convolve_middle_of_sums (plan);
   return CONVOLVE_OK;
 }
 
