@@ -145,6 +145,27 @@ def fast_8k():
     return fast_table(('h200-fast-8K.csv', 'h200-gaussian.csv'), '8K')
 
 
+BANDWIDTH = (('8K', 'RGBA'), ('4K', 'NV12'), ('1080p', 'RGBA'), ('1080p', 'NV12'))
+PIXELS = {'8K': 7680 * 4320, '4K': 3840 * 2160, '1080p': 1920 * 1080}
+BYTES = {'RGBA': 4, 'NV12': 1.5}
+PEAK = 4.8e6  # an H200's memory: bytes a microsecond
+
+
+def bandwidth():
+    """auto's share of the copy's speed, and bytes that are read and written in percent of the memory's bandwidth."""
+    lines = []
+    for size, name in BANDWIDTH:
+        file = {'8K': 'h200-fast-8K.csv', '4K': 'h200-fast.csv', '1080p': 'h200-fast-1080p.csv'}[size]
+        for kind in ('any', 'rank-1', 'gaussian'):
+            cases, cells = bench(file if kind != 'gaussian' else 'h200-gaussian.csv'), [size, name, MASKS[kind]]
+            for side in SIDES[:5]:
+                row = cases[size, name, kind, side]['auto']
+                used = 2 * PIXELS[size] * BYTES[name] / float(row['median_us']) / PEAK
+                cells.append(f"{100 / float(row['ratio']):.0f}% ({100 * used:.0f}%)")
+            lines.append(cells)
+    return table(['frames', 'format', 'weights'] + [f'{side}x{side}' for side in SIDES[:5]], lines)
+
+
 GOALS = (('GRAY8', 'any', (1.15, 1.4, 1.6, 1.8, 3, 9, 30)), ('GRAY8', 'rank-1', (1.15, 1.15, 1.15, 1.2, 1.4, 1.8, 3.5)),
          ('NV12', 'any', (1.32, 1.61, 1.84, 2.07, 3.45, 10.4, 34.5)), ('NV12', 'rank-1', (1.32, 1.32, 1.32, 1.38, 1.61, 2.07, 4.03)),
          ('RGBA', 'any', (1.32, 1.61, 1.84, 2.07, 3.45, 10.4, 34.5)), ('RGBA', 'rank-1', (1.32, 1.32, 1.32, 1.38, 1.61, 2.07, 4.03)),
@@ -726,7 +747,7 @@ def faces():
 TABLES = {'faces': faces, 'speed': speed, 'answers': answers, 'speed-gpu': speed_gpu, 'speed-cpu': speed_cpu, 'beside-whom': beside_whom, 'pipeline': pipeline,
           'programs': programs, 'ladder': ladder, 'peers': peers, 'cudnn': cudnn, 'undo': undo, 'undo-cases': undo_cases,
           'suspects': suspects, 'suspect-films': suspect_films, 'learned': learned, 'letters': letters, 'hides': hides,
-          'fast': fast, 'fast-1080p': fast_1080p, 'fast-8K': fast_8k, 'fast-goals': fast_goals, 'fast-nvidia': fast_nvidia,
+          'fast': fast, 'fast-1080p': fast_1080p, 'fast-8K': fast_8k, 'bandwidth': bandwidth, 'fast-goals': fast_goals, 'fast-nvidia': fast_nvidia,
           'box': box, 'losses': losses, 'rules': rules, 'promises': promises, 'python': python_cpu, 'python-bytes': python_bytes,
           'versions': versions}
 
