@@ -5,6 +5,11 @@
 
 #include "common/internal.h"
 
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
 #define CONVOLVE_NEEDS_8_0 "the device's compute capability is below 8.0"
 #define CONVOLVE_NEEDS_SHARED "the tile with its halo is larger than the device's shared memory"
 
@@ -28,5 +33,9 @@ bool convolve_float_sums_fit (const ConvolvePlan *plan, double rows, double colu
 
 /* What the middle comes to under all weights, for sums of samples less the middle. */
 double convolve_middle_of_sums (const ConvolvePlan *plan);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
