@@ -341,6 +341,8 @@ gst_cuda_convolve_base_start (GstBaseTransform *trans)
   g_autoptr (ConvolveProperties) properties = NULL;
   gboolean ok;
 
+  /* The pad takes frames before this function is called. A neighbour that plays already may push one meanwhile. */
+  GST_PAD_STREAM_LOCK (trans->sinkpad);
   forget_allocation (self);
   gst_cuda_convolve_waiting_reset (self);
   self->broken = self->flowing = FALSE;
@@ -356,6 +358,7 @@ gst_cuda_convolve_base_start (GstBaseTransform *trans)
   if (!ok)
     forget_work (self);
   set_started (self, ok);
+  GST_PAD_STREAM_UNLOCK (trans->sinkpad);
   return ok;
 }
 
@@ -544,6 +547,10 @@ gst_cuda_convolve_base_submit_input_buffer (GstBaseTransform *trans, gboolean is
   GstCudaConvolveBase *self = GST_CUDA_CONVOLVE_BASE (trans);
   GstFlowReturn ret;
 
+  if (!is_started (self)) {
+    gst_buffer_unref (input);
+    return GST_FLOW_FLUSHING;
+  }
   if (trans->segment.format == GST_FORMAT_TIME) {
     GstClockTime time = gst_segment_to_stream_time (&trans->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (input));
 
