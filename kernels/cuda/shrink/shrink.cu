@@ -5,7 +5,10 @@
 #include "cuda/device/launch.cuh"
 
 #define THREADS 128
-#define ROWS 8  /* of results that a thread makes of four rows of the shrunk picture */
+#define ALL_THREADS \
+  1024         /* of a block that takes a row or columns through all levels, one element each where there are so few */
+#define ROWS 8 /* of results that a thread makes of four rows of the shrunk picture */
+#define SOURCE_ROWS 4 /* that a thread makes from the source, whose pixels it then reads once or twice */
 #define STRIP 8 /* elements of a row whose columns a block takes through several levels: 32 bytes, as memory is read */
 #define SHARED (48 * 1024) /* bytes of shared memory that a block may have on any GPU */
 
@@ -39,36 +42,45 @@ struct Pass
   ConvolveShrinkRange ranges[CONVOLVE_SHRINK_LEVELS]; /* theirs */
 };
 
-/* A number between the middles, from the source, inside or outside. */
-template <typename T>
-static __device__ __forceinline__ float
-load (const ConvolveImage &image, const Pass &pass, int element, int y)
+/* The source as floats, or level 1 of the vertical axis: rows first .. end - 1, whose pixels stand where P says. */
+template <typename T, bool HALVES, int P>
+static __device__ __forceinline__ void
+take_source (const ConvolveImage &image, const Pass &pass, int element, int first, int end)
 {
-  const int x = pass.columns.range.first + element / pass.samples;
+  constexpr int count = HALVES ? 2 * SOURCE_ROWS + 3 : SOURCE_ROWS;
+  const int x = pass.columns.range.first + element / pass.samples, k = element % pass.samples;
+  const int y = HALVES ? 2 * (pass.first + first) - 2 : pass.first + first;
+  float *to = pass.to + (int64_t) first * pass.to_length + element;
+  float values[count];
 
-  return convolve_load<T, CONVOLVE_ANYWHERE> (image, x, y, element % pass.samples) - pass.middle;
+#pragma unroll
+  for (int i = 0; i < count; i++)
+    values[i] = convolve_load<T, P> (image, x, y + i, k) - pass.middle;
+#pragma unroll
+  for (int i = 0; i < SOURCE_ROWS; i++)
+    if (first + i < end)
+      to[(int64_t) i * pass.to_length] = HALVES ? CONVOLVE_SHRINK_HALVE (values[2 * i], values[2 * i + 1],
+                                             values[2 * i + 2], values[2 * i + 3], values[2 * i + 4])
+                                                : values[i];
 }
 
-/* The source as floats, or level 1 of the vertical axis. */
 template <typename T, bool HALVES>
 __global__ void __launch_bounds__ (THREADS)
     convolve_shrink_source (const __grid_constant__ ConvolveImage image, const __grid_constant__ Pass pass)
 {
   const int element = blockIdx.x * THREADS + threadIdx.x;
+  const int left = pass.columns.range.first, right = left + pass.columns.range.count;
 
   if (element >= pass.to_length)
     return;
-  for (int row = blockIdx.y; row < pass.rows; row += gridDim.y) {
-    const int m = pass.first + row;
-    float value;
+  for (int row = blockIdx.y * SOURCE_ROWS; row < pass.rows; row += gridDim.y * SOURCE_ROWS) {
+    const int y = HALVES ? 2 * (pass.first + row) - 2 : pass.first + row;
+    const int below = y + (HALVES ? 2 * SOURCE_ROWS + 3 : SOURCE_ROWS);
 
-    if (HALVES)
-      value = CONVOLVE_SHRINK_HALVE (load<T> (image, pass, element, 2 * m - 2),
-          load<T> (image, pass, element, 2 * m - 1), load<T> (image, pass, element, 2 * m),
-          load<T> (image, pass, element, 2 * m + 1), load<T> (image, pass, element, 2 * m + 2));
+    if (left >= 0 && right <= image.width && y >= 0 && below <= image.height)
+      take_source<T, HALVES, CONVOLVE_INSIDE> (image, pass, element, row, pass.rows);
     else
-      value = load<T> (image, pass, element, m);
-    pass.to[(int64_t) row * pass.to_length + element] = value;
+      take_source<T, HALVES, CONVOLVE_ANYWHERE> (image, pass, element, row, pass.rows);
   }
 }
 
@@ -122,7 +134,7 @@ __global__ void __launch_bounds__ (THREADS)
 }
 
 /* All levels of the vertical axis that are left. */
-__global__ void __launch_bounds__ (THREADS)
+__global__ void __launch_bounds__ (ALL_THREADS)
     convolve_shrink_columns (const __grid_constant__ ConvolveImage image, const __grid_constant__ Pass pass)
 {
   extern __shared__ float memory[];
@@ -137,7 +149,7 @@ __global__ void __launch_bounds__ (THREADS)
     const int64_t to_length = last ? pass.to_length : STRIP;
 
     if (element < pass.to_length)
-      for (int row = threadIdx.x / STRIP; row < pass.ranges[l].count; row += THREADS / STRIP)
+      for (int row = threadIdx.x / STRIP; row < pass.ranges[l].count; row += ALL_THREADS / STRIP)
         to[row * to_length] = halve_down (from, length, range, pass.ranges[l].first + row);
     __syncthreads ();
     from = to;
@@ -147,7 +159,7 @@ __global__ void __launch_bounds__ (THREADS)
 }
 
 /* All levels of the horizontal axis that are left, and the sums of the shrunk picture. */
-__global__ void __launch_bounds__ (THREADS)
+__global__ void __launch_bounds__ (ALL_THREADS)
     convolve_shrink_rows (const __grid_constant__ ConvolveImage image, const __grid_constant__ Pass pass)
 {
   extern __shared__ float memory[];
@@ -160,7 +172,7 @@ __global__ void __launch_bounds__ (THREADS)
       const ConvolveShrinkRange range = pass.ranges[l];
       float *to = memory + (l % 2 ? pass.ranges[0].count * pass.samples : 0);
 
-      for (int i = threadIdx.x; i < range.count * pass.samples; i += THREADS) {
+      for (int i = threadIdx.x; i < range.count * pass.samples; i += ALL_THREADS) {
         const int k = i % pass.samples;
 
         to[i] =
@@ -171,11 +183,12 @@ __global__ void __launch_bounds__ (THREADS)
       columns.of_source = false;
       columns.range = range;
     }
-    for (int i = threadIdx.x; i < pass.to_length; i += THREADS) {
+    for (int i = threadIdx.x; i < pass.to_length; i += ALL_THREADS) {
       const int m = pass.first + i / pass.samples, k = i % pass.samples;
       const float outside = image.zero[k] - pass.middle;
       float sum = 0;
 
+#pragma unroll 4
       for (int n = pass.radius; n > 0; n--)
         sum = CONVOLVE_SHRINK_ADD (sum,
             CONVOLVE_SHRINK_PRODUCT (pass.taps[n],
@@ -201,6 +214,7 @@ __global__ void __launch_bounds__ (THREADS)
     const int m = pass.first + row;
     float sum = 0;
 
+#pragma unroll 4
     for (int n = pass.radius; n > 0; n--)
       sum = CONVOLVE_SHRINK_ADD (sum,
           CONVOLVE_SHRINK_PRODUCT (pass.taps[n],
@@ -293,13 +307,13 @@ struct Run
 };
 
 static ConvolveStatus
-enqueue (const Run *run, const void *kernel, dim3 blocks, size_t shared, void *task, ConvolveError *error)
+enqueue (const Run *run, const void *kernel, dim3 blocks, int threads, size_t shared, void *task, ConvolveError *error)
 {
   void *arguments[] = { (void *) &run->image, task };
 
   if (blocks.y > CONVOLVE_MOST_BLOCKS_DOWN)
     blocks.y = CONVOLVE_MOST_BLOCKS_DOWN;
-  return convolve_enqueue (run->plan->device, { kernel, blocks, dim3 (THREADS), shared, false, false }, arguments,
+  return convolve_enqueue (run->plan->device, { kernel, blocks, dim3 (threads), shared, false, false }, arguments,
       "shrink", error);
 }
 
@@ -326,11 +340,12 @@ turn (Run *run, int length, int rows, int first)
 }
 
 static ConvolveStatus
-make (Run *run, const void *kernel, int length, int rows, int first, ConvolveError *error)
+make (Run *run, const void *kernel, int length, int rows, int first, int rows_each, ConvolveError *error)
 {
   Pass *pass = turn (run, length, rows, first);
 
-  return enqueue (run, kernel, dim3 (blocks_of (length, THREADS), rows), 0, pass, error);
+  return enqueue (run, kernel, dim3 (blocks_of (length, THREADS), blocks_of (rows, rows_each)), THREADS, 0, pass,
+      error);
 }
 
 /* Takes `levels` levels into the next pass, which makes each from the one before. */
@@ -379,8 +394,8 @@ shrink_columns (Run *run, ConvolveError *error)
   };
   const int levels = run->plan->shrink->y.levels, start = levels > 0,
             length = run->pass.columns.range.count * run->pass.samples;
-  ConvolveStatus status =
-      make (run, kernels[start][run->plan->pixel.type], length, run->y[start].count, run->y[start].first, error);
+  ConvolveStatus status = make (run, kernels[start][run->plan->pixel.type], length, run->y[start].count,
+      run->y[start].first, SOURCE_ROWS, error);
 
   for (int l = start; l < levels && status == CONVOLVE_OK; l++) {
     const ConvolveShrinkRange *next = &run->y[l + 1];
@@ -391,10 +406,10 @@ shrink_columns (Run *run, ConvolveError *error)
       take_levels (run, next, levels - l);
       Pass *pass = turn (run, length, run->y[levels].count, run->y[levels].first);
 
-      return enqueue (run, (const void *) convolve_shrink_columns, dim3 (blocks_of (length, STRIP)), shared, pass,
-          error);
+      return enqueue (run, (const void *) convolve_shrink_columns, dim3 (blocks_of (length, STRIP)), ALL_THREADS,
+          shared, pass, error);
     }
-    status = make (run, (const void *) convolve_shrink_halve<false>, length, next->count, next->first, error);
+    status = make (run, (const void *) convolve_shrink_halve<false>, length, next->count, next->first, 1, error);
   }
   return status;
 }
@@ -409,7 +424,7 @@ shrink_rows (Run *run, const Tables *tables, ConvolveError *error)
 
   for (; count_shared (next, left, samples) > SHARED; left--, next++) {
     ConvolveStatus status =
-        make (run, (const void *) convolve_shrink_halve<true>, next->count * samples, rows, next->first, error);
+        make (run, (const void *) convolve_shrink_halve<true>, next->count * samples, rows, next->first, 1, error);
 
     if (status != CONVOLVE_OK)
       return status;
@@ -421,8 +436,8 @@ shrink_rows (Run *run, const Tables *tables, ConvolveError *error)
   run->pass.taps = tables->x.taps;
   Pass *pass = turn (run, run->x_cells.count * samples, rows, run->x_cells.first);
 
-  return enqueue (run, (const void *) convolve_shrink_rows, dim3 (1, rows), count_shared (next, left, samples), pass,
-      error);
+  return enqueue (run, (const void *) convolve_shrink_rows, dim3 (1, rows), ALL_THREADS,
+      count_shared (next, left, samples), pass, error);
 }
 
 static ConvolveStatus
@@ -437,7 +452,7 @@ enlarge (Run *run, const Tables *tables, ConvolveError *error)
   run->pass.taps = tables->y.taps;
   run->pass.range = run->y[shrink->y.levels];
   status = make (run, (const void *) convolve_shrink_sum, run->x_cells.count * samples, run->y_cells.count,
-      run->y_cells.first, error);
+      run->y_cells.first, 1, error);
   if (status != CONVOLVE_OK)
     return status;
   task.from = run->pass.to;
@@ -456,7 +471,7 @@ enlarge (Run *run, const Tables *tables, ConvolveError *error)
   return enqueue (run,
       run->plan->pixel.type == CONVOLVE_SAMPLE_U8 ? (const void *) convolve_shrink_enlarge<uint8_t>
                                                   : (const void *) convolve_shrink_enlarge<uint16_t>,
-      dim3 (blocks_of ((run->image.x1 - run->image.x0) * samples, THREADS), y1 - y0), 0, &task, error);
+      dim3 (blocks_of ((run->image.x1 - run->image.x0) * samples, THREADS), y1 - y0), THREADS, 0, &task, error);
 }
 
 ConvolveStatus
