@@ -97,7 +97,7 @@ def tracked():
                             capture_output=True, check=False)
     if result.returncode == 0 and result.stdout:
         return [TOP / name for name in result.stdout.split('\n') if name and (TOP / name).exists()]
-    return sorted(TOP.glob('*.md')) + sorted(p for p in TOP.glob('*/**/*.md') if 'build' not in p.parts[len(TOP.parts)])
+    return sorted(TOP.glob('*.md')) + sorted(p for p in TOP.glob('*/**/*.md') if not re.match('build|out$|dist$', p.parts[len(TOP.parts)]))
 
 
 def broken_links():

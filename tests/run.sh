@@ -35,8 +35,8 @@ for argument in "$@"; do
 done
 
 . "$top/tests/prepare.sh"
-# With ccache, what was compiled before is not compiled again. The Python module is checked with NumPy.
-useful="ccache python3-numpy${all:+ python3-venv}"
+# With ccache, what was compiled before is not compiled again. The Python module is checked with NumPy, and the manual page with mandoc.
+useful="ccache mandoc python3-numpy${all:+ python3-venv}"
 cd "$top"
 mkdir -p out
 

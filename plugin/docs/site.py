@@ -149,13 +149,13 @@ def main():
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1]).resolve()
     pages, site = folder / 'site-pages', folder / 'site'
-    wanted = lay_out(pages)
-    nav = (HERE / 'mkdocs.yml').read_text(encoding='utf-8')
-    faults = [f'plugin/docs/mkdocs.yml: nav lacks {name}' for name in wanted if not re.search(rf'[-:] {re.escape(name)}$', nav, re.MULTILINE)]
     install = 'mkdocs and its theme Material are needed: apt-get install mkdocs-material, or pip install mkdocs-material'
     if not shutil.which('mkdocs'):
         print(install)
         return 77
+    wanted = lay_out(pages)
+    nav = (HERE / 'mkdocs.yml').read_text(encoding='utf-8')
+    faults = [f'plugin/docs/mkdocs.yml: nav lacks {name}' for name in wanted if not re.search(rf'[-:] {re.escape(name)}$', nav, re.MULTILINE)]
     result = subprocess.run(['mkdocs', 'build', '--quiet', '--strict', '--clean', '-f', HERE / 'mkdocs.yml', '-d', site],
                             env=dict(os.environ, SITE_PAGES=str(pages)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if "theme name: 'material'" in result.stdout:
