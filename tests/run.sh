@@ -35,8 +35,8 @@ for argument in "$@"; do
 done
 
 . "$top/tests/prepare.sh"
-# With ccache, what was compiled before is not compiled again. The Python module is checked with NumPy, and the manual page with mandoc.
-useful="ccache mandoc python3-numpy${all:+ python3-venv}"
+# With ccache, what was compiled before is not compiled again. NumPy checks the Python module, mandoc the manual page; MkDocs makes the site.
+useful="ccache mandoc python3-numpy${all:+ mkdocs-material python3-venv}"
 cd "$top"
 mkdir -p out
 

@@ -156,8 +156,9 @@ def main():
     wanted = lay_out(pages)
     nav = (HERE / 'mkdocs.yml').read_text(encoding='utf-8')
     faults = [f'plugin/docs/mkdocs.yml: nav lacks {name}' for name in wanted if not re.search(rf'[-:] {re.escape(name)}$', nav, re.MULTILINE)]
-    result = subprocess.run(['mkdocs', 'build', '--quiet', '--strict', '--clean', '-f', HERE / 'mkdocs.yml', '-d', site],
-                            env=dict(os.environ, SITE_PAGES=str(pages)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    (folder / 'site.yml').write_text(nav, encoding='utf-8')
+    result = subprocess.run(['mkdocs', 'build', '--quiet', '--strict', '--clean', '-f', folder / 'site.yml'],
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if "theme name: 'material'" in result.stdout:
         print(install)
         return 77
