@@ -102,6 +102,7 @@ readme_rows () {
   check "README: includes run down the rooms" python3 tests/rooms.py plugin props kernels
   check "README: names, words, tables and links" python3 tests/readme.py "$top/build/plugin"
   check "README: the documentation site" readme_site
+  [ -z "$all" ] || check "README: which results are older than the code, a list" python3 tests/ages.py
   check "README: lines for regions hide the face" readme_hides
   check "README: the line with facedetect hides the face" readme_detects
   check "README: the program in Python" readme_python README.md
