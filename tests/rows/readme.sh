@@ -44,8 +44,8 @@ hides_face () {
 # Lines for regions of the clip are for its face. Noise looks like some of its detail by chance, and has tests of its own;
 # the line with facedetect has a row of its own.
 readme_hides () {
-  for page in README.md AGENTS.md plugin/regions.md; do
-    readme_lines $page | grep -v -e noise-pixelate -e facedetect | sed -n 's/^gst-launch-1\.0 \(.*clip\.mp4.* apply-to=regions [^!]*[^! ]\) *!.*/\1/p' >out/hiding
+  for page in README.md plugin/regions.md ${all:+AGENTS.md}; do
+    readme_lines "$page" | grep -v -e noise-pixelate -e facedetect | sed -n 's/^gst-launch-1\.0 \(.*clip\.mp4.* apply-to=regions [^!]*[^! ]\) *!.*/\1/p' >out/hiding
     [ -s out/hiding ] || { echo "$page has no line for regions of the clip"; return 1; }
     while IFS= read -r line; do
       hides_face examples/clip-boxes.json "$line" </dev/null || return 1
