@@ -118,6 +118,12 @@ typedef struct
   GstCudaConvolveWork *(*make_work) (GstCudaConvolveBase *base, ConvolveProperties *properties, ConvolveError *error);
   void (*lose_work) (GstCudaConvolveBase *base);
 
+  /*
+   * The work that make_work () made last, which is reproducible, made again for the CPU; to be unreferenced. NULL where that
+   * cannot be. Without the function the work stays where it is.
+   */
+  GstCudaConvolveWork *(*make_host_work) (GstCudaConvolveBase *base);
+
   /* Whether the work must be made again for this frame. */
   gboolean (*outdates_work) (GstCudaConvolveBase *base, GstBuffer *input);
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "base/engine.h"
 
+#include "base/contest.h"
+#include "cuda/pinned.h"
+#include "report/debug.h"
+
 struct _GstCudaConvolveEngine
 {
   GstCudaConvolveBase *base;
@@ -9,7 +13,15 @@ struct _GstCudaConvolveEngine
   gboolean cuda_memory;          /* one of them is CUDA memory */
   GstCudaConvolveWork *work;     /* the subclass's, or NULL */
   ConvolvePool *pool;            /* of work on the CPU, or NULL */
-  guint n_threads;               /* that the pool was made for */
+  guint n_threads;               /* that the pool is for */
+
+  /* Where either the device or the CPU can work on frames in system memory. */
+  gboolean contested;
+  GstCudaConvolveContest contest;
+  GstCudaConvolveWork *host_work; /* the work again, for the CPU; referenced, or NULL where no frame goes there */
+  gboolean lockable;              /* the memory of the latest input may be page-locked */
+  GstCudaConvolveSide told;       /* which side the log has as the faster one; N_SIDES before one */
+  guint choices_told;             /* see GST_CUDA_CONVOLVE_TELL */
 };
 
 GstCudaConvolveEngine *
@@ -72,6 +84,25 @@ gst_cuda_convolve_engine_expect_crops (GstCudaConvolveEngine *engine)
 
 /* --- the device --- */
 
+/* No frame goes to the CPU for now. */
+static void
+drop_host_work (GstCudaConvolveEngine *engine)
+{
+  if (!engine->host_work)
+    return;
+  g_clear_pointer (&engine->host_work, gst_cuda_convolve_work_unref);
+  g_clear_pointer (&engine->pool, convolve_pool_free);
+}
+
+/* No frame is timed any more, and all go where the subclass's work is done. */
+static void
+end_contest (GstCudaConvolveEngine *engine)
+{
+  engine->contested = FALSE;
+  gst_cuda_convolve_flights_measure (engine->base->flights, FALSE);
+  drop_host_work (engine);
+}
+
 /* Makes the device's context current where that works; what lies on the device is freed in any case. */
 static void
 clear_work (GstCudaConvolveEngine *engine)
@@ -80,6 +111,7 @@ clear_work (GstCudaConvolveEngine *engine)
   ConvolveError error;
   gboolean entered = gst_cuda_convolve_device_enter (base->device, &error) == CONVOLVE_OK;
 
+  end_contest (engine);
   GST_CUDA_CONVOLVE_BASE_GET_CLASS (base)->lose_work (base);
   engine->work = NULL;
   if (entered)
@@ -126,6 +158,7 @@ gst_cuda_convolve_engine_stop (GstCudaConvolveEngine *engine)
   GstCudaConvolveBase *base = engine->base;
 
   release_device (engine);
+  engine->choices_told = 0;
   g_clear_pointer (&engine->pool, convolve_pool_free);
   gst_video_info_init (&engine->in.info);
   gst_cuda_convolve_stats_clear_variant (base->stats);
@@ -137,7 +170,7 @@ gst_cuda_convolve_engine_stop (GstCudaConvolveEngine *engine)
 GstCudaConvolveWork *
 gst_cuda_convolve_engine_get_work (GstCudaConvolveEngine *engine)
 {
-  return engine->work;
+  return engine->contested && engine->contest.side == GST_CUDA_CONVOLVE_HOST ? engine->host_work : engine->work;
 }
 
 gboolean
@@ -158,14 +191,15 @@ static void
 publish_variant (GstCudaConvolveEngine *engine)
 {
   GstCudaConvolveBase *base = engine->base;
-  const gchar *variant = engine->work->variant, *backend = "cpu", *device = "none";
+  GstCudaConvolveWork *work = gst_cuda_convolve_engine_get_work (engine);
+  const gchar *variant = work->variant, *backend = "cpu", *device = "none";
 
   if (gst_cuda_convolve_engine_is_passthrough (engine)) {
     variant = g_intern_static_string ("passthrough");
     backend = "none";
-  } else if (engine->work->device) {
+  } else if (work->device) {
     backend = "cuda";
-    device = g_intern_string (convolve_device_name (engine->work->device));
+    device = g_intern_string (convolve_device_name (work->device));
   }
   gst_cuda_convolve_stats_set_variant (base->stats, variant, backend, device);
   gst_cuda_convolve_errors_set_frames (base->errors, &engine->in.info, variant);
@@ -183,6 +217,88 @@ share_work (GstCudaConvolveEngine *engine, guint n_threads)
     engine->pool = convolve_pool_new (n_threads, NULL);
   engine->n_threads = n_threads;
   engine->work->kind->set_pool (engine->work, engine->pool);
+}
+
+/* --- the choice between the device and the CPU --- */
+
+/*
+ * Where the settings leave open who works, and both give the same bytes. CUDACONVOLVE_AUTO=rules leaves all to the rules, which
+ * time nothing.
+ */
+static gboolean
+can_choose (GstCudaConvolveEngine *engine, const ConvolveProperties *properties)
+{
+  return engine->work->device && engine->work->reproducible && !engine->cuda_memory && !engine->work->is_identity
+      && !convolve_properties_need_device (properties)
+      && GST_CUDA_CONVOLVE_BASE_GET_CLASS (engine->base)->make_host_work
+      && g_strcmp0 (g_getenv ("CUDACONVOLVE_AUTO"), "rules") != 0;
+}
+
+static void
+begin_contest (GstCudaConvolveEngine *engine)
+{
+  gst_cuda_convolve_contest_begin (&engine->contest);
+  engine->told = GST_CUDA_CONVOLVE_N_SIDES;
+}
+
+gboolean
+gst_cuda_convolve_engine_has_choice (GstCudaConvolveEngine *engine)
+{
+  return engine->contested;
+}
+
+/* The work for the CPU, with its threads; on a failure the device has all frames. */
+static void
+ensure_host_work (GstCudaConvolveEngine *engine)
+{
+  if (!engine->host_work)
+    engine->host_work = GST_CUDA_CONVOLVE_BASE_GET_CLASS (engine->base)->make_host_work (engine->base);
+  if (!engine->host_work) {
+    end_contest (engine);
+    return;
+  }
+  if (!engine->pool)
+    engine->pool = convolve_pool_new (engine->n_threads, NULL);
+  engine->host_work->kind->set_pool (engine->host_work, engine->pool);
+}
+
+/* A new choice is told once; the same choice again only to those who look closely. */
+static void
+tell_choice (GstCudaConvolveEngine *engine)
+{
+  const GstCudaConvolveContest *contest = &engine->contest;
+  gdouble device = contest->best[GST_CUDA_CONVOLVE_DEVICE] / 1e3, host = contest->best[GST_CUDA_CONVOLVE_HOST] / 1e3;
+  const gchar *winner = contest->side == GST_CUDA_CONVOLVE_HOST ? "CPU" : "device";
+
+  if (contest->side == engine->told)
+    GST_CUDA_CONVOLVE_TELL (&engine->choices_told, engine->base,
+        "a frame in system memory takes the device %.1f us and the CPU %.1f us: the %s goes on", device, host, winner);
+  else
+    GST_INFO_OBJECT (engine->base,
+        "a frame in system memory takes the device %.1f us and the CPU %.1f us: the %s works", device, host, winner);
+  engine->told = contest->side;
+}
+
+void
+gst_cuda_convolve_engine_choose_side (GstCudaConvolveEngine *engine, GstBuffer *input, guint64 time)
+{
+  GstCudaConvolveWork *before = gst_cuda_convolve_engine_get_work (engine);
+  gboolean lockable = gst_cuda_convolve_pin_takes (input);
+
+  if (gst_cuda_convolve_cuda_of_buffer (input)) {
+    end_contest (engine);
+  } else if (lockable != engine->lockable) {
+    engine->lockable = lockable;
+    begin_contest (engine);
+  } else if (time > 0 && gst_cuda_convolve_contest_add (&engine->contest, time)) {
+    tell_choice (engine);
+    if (engine->contest.side == GST_CUDA_CONVOLVE_DEVICE)
+      drop_host_work (engine);
+  }
+  if (engine->contested && engine->contest.side == GST_CUDA_CONVOLVE_HOST)
+    ensure_host_work (engine);
+  if (gst_cuda_convolve_engine_get_work (engine) != before)
+    publish_variant (engine);
 }
 
 static GstCudaConvolveWork *
@@ -210,6 +326,7 @@ gst_cuda_convolve_engine_update (GstCudaConvolveEngine *engine, const ConvolvePr
   ConvolveError error;
 
   wanted->device_id = gst_cuda_convolve_device_get_id (base->device);
+  end_contest (engine);
   engine->work = make_work (engine, wanted, &error);
   if (!engine->work) {
     /* Without a device nothing was replaced, and work for other caps must not take the next frame. */
@@ -218,6 +335,10 @@ gst_cuda_convolve_engine_update (GstCudaConvolveEngine *engine, const ConvolvePr
     return FALSE;
   }
   share_work (engine, n_threads);
+  engine->contested = can_choose (engine, wanted);
+  if (engine->contested)
+    begin_contest (engine);
+  gst_cuda_convolve_flights_measure (base->flights, engine->contested);
   publish_variant (engine);
   return TRUE;
 }

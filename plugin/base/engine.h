@@ -43,8 +43,15 @@ void gst_cuda_convolve_engine_follow (GstCudaConvolveEngine *engine, GstBuffer *
 gboolean gst_cuda_convolve_engine_update (GstCudaConvolveEngine *engine, const ConvolveProperties *properties);
 
 /*
- * The work, or NULL; whether frames pass through, which a record does not let them do; and whether they are worked on by
- * the device.
+ * Whether the time of frames decides where they are worked on. choose_side() then says where the input is: the frame before,
+ * if any, took so many nanoseconds, which are 0 where nobody knows. The choice holds for get_work().
+ */
+gboolean gst_cuda_convolve_engine_has_choice (GstCudaConvolveEngine *engine);
+void gst_cuda_convolve_engine_choose_side (GstCudaConvolveEngine *engine, GstBuffer *input, guint64 time);
+
+/*
+ * The work for the next frame, or NULL; whether frames pass through, which a record does not let them do; and whether the
+ * device works on them, or may do so.
  */
 GstCudaConvolveWork *gst_cuda_convolve_engine_get_work (GstCudaConvolveEngine *engine);
 gboolean gst_cuda_convolve_engine_is_passthrough (GstCudaConvolveEngine *engine);

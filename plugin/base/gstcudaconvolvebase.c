@@ -35,7 +35,10 @@ drain (GstCudaConvolveBase *self, const gchar *why)
   return ret;
 }
 
-/* Frames on the CPU are done at once, so that keeping some under way would only delay them. */
+/*
+ * Frames on the CPU are done at once, so that keeping some under way would only delay them. Where the time of frames decides
+ * between the CPU and the device, as many stay under way on either: the latency does not change with the choice.
+ */
 static void
 update_ahead (GstCudaConvolveBase *self)
 {
@@ -639,6 +642,8 @@ gst_cuda_convolve_base_generate_output (GstBaseTransform *trans, GstBuffer **out
   if (!trans->queued_buf)
     return gst_cuda_convolve_flights_end_surplus (self->flights, output);
   input = g_steal_pointer (&trans->queued_buf);
+  if (gst_cuda_convolve_engine_has_choice (self->engine))
+    gst_cuda_convolve_engine_choose_side (self->engine, input, gst_cuda_convolve_flights_take_time (self->flights));
   span = gst_cuda_convolve_span_begin (GST_ELEMENT (self), gst_cuda_convolve_stats_get_variant (self->stats),
       GST_BUFFER_PTS (input));
   ret = begin_frame (self, input);

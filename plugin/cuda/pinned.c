@@ -234,6 +234,12 @@ gst_cuda_convolve_pin_buffer (GstBuffer *buffer, GstElement *element, guint *tol
   return pinned;
 }
 
+gboolean
+gst_cuda_convolve_pin_takes (GstBuffer *buffer)
+{
+  return has_own_block (buffer);
+}
+
 void
 gst_cuda_convolve_pin_set_params (GstAllocationParams *params)
 {

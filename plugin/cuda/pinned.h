@@ -22,6 +22,9 @@ G_BEGIN_DECLS
 gboolean gst_cuda_convolve_pin_buffer (GstBuffer *buffer, GstElement *element, guint *told, gint device_id,
     GstCudaConvolveContext *context);
 
+/* Whether the buffer's memory is of the kind that may be locked: a block of a plain pool. */
+gboolean gst_cuda_convolve_pin_takes (GstBuffer *buffer);
+
 /* Raises alignment and padding so that no block of a plain pool shares a page with other memory. */
 void gst_cuda_convolve_pin_set_params (GstAllocationParams *params);
 

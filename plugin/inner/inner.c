@@ -392,6 +392,7 @@ gst_cuda_convolve_inner_new (const GstCudaConvolveLayout *layout, const GstCudaC
     gst_cuda_convolve_work_ref (parts->opaque);
   inner->work.device = parts->inside->device;
   inner->work.is_identity = parts->opaque ? parts->opaque->is_identity : parts->inside->is_identity;
+  inner->work.reproducible = parts->inside->reproducible && (!parts->opaque || parts->opaque->reproducible);
   inner->work.variant = parts->opaque ? parts->opaque->variant : parts->inside->variant;
   place_planes (inner);
   if (parts->covers)

@@ -59,7 +59,7 @@ choose_device (GstCudaConvolve *self, const ConvolveProperties *properties)
 
 static GstCudaConvolvePlans *
 make_plans (GstCudaConvolve *self, const ConvolveProperties *properties, const GstCudaConvolveLayout *layout,
-    ConvolveError *error)
+    ConvolveDevice *device, ConvolveError *error)
 {
   if (has_regions (properties)
       && GST_VIDEO_INFO_INTERLACE_MODE (get_info (self)) == GST_VIDEO_INTERLACE_MODE_ALTERNATE) {
@@ -67,7 +67,7 @@ make_plans (GstCudaConvolve *self, const ConvolveProperties *properties, const G
       .text = "apply-to: each frame is one field (interlace-mode=alternate), and regions are parts of whole frames" };
     return NULL;
   }
-  return gst_cuda_convolve_plans_new (properties, layout, choose_device (self, properties), error);
+  return gst_cuda_convolve_plans_new (properties, layout, device, error);
 }
 
 /* Whether the boxes in properties are others than the good ones, or there were none. */
@@ -129,7 +129,7 @@ make_regions (GstCudaConvolve *self, ConvolveProperties *properties, Made *made,
 /* The work in its inner form. Where opaque frames go without the last step, there are plans for the others. */
 static GstCudaConvolveWork *
 make_inner (GstCudaConvolve *self, const ConvolveProperties *properties, const GstCudaConvolveSteps *steps,
-    const Made *made, ConvolveError *error)
+    const Made *made, ConvolveDevice *device, ConvolveError *error)
 {
   const GstCudaConvolveLayout *layout = gst_cuda_convolve_engine_get_in (self->base.engine);
   GstCudaConvolveWork *work =
@@ -140,7 +140,7 @@ make_inner (GstCudaConvolve *self, const ConvolveProperties *properties, const G
   GstCudaConvolveWork *inner;
 
   if (steps->spare_opaque) {
-    plans = make_plans (self, properties, gst_cuda_convolve_steps_get_layout (steps, layout, steps->n), error);
+    plans = make_plans (self, properties, gst_cuda_convolve_steps_get_layout (steps, layout, steps->n), device, error);
     if (!plans)
       return NULL;
     if (made->regions)
@@ -154,9 +154,9 @@ make_inner (GstCudaConvolve *self, const ConvolveProperties *properties, const G
   return inner;
 }
 
-/* Makes all, or none. */
+/* Makes all, or none, for the device or for the CPU. */
 static Made
-make (GstCudaConvolve *self, ConvolveProperties *properties, ConvolveError *error)
+make (GstCudaConvolve *self, ConvolveProperties *properties, ConvolveDevice *device, ConvolveError *error)
 {
   const GstCudaConvolveLayout *layout = gst_cuda_convolve_engine_get_in (self->base.engine);
   GstCudaConvolveSteps steps;
@@ -164,11 +164,11 @@ make (GstCudaConvolve *self, ConvolveProperties *properties, ConvolveError *erro
 
   if (gst_cuda_convolve_steps_find (&steps, layout, properties, error) != CONVOLVE_OK)
     return made;
-  made.plans = make_plans (self, properties, gst_cuda_convolve_steps_get_opaque (&steps, layout), error);
+  made.plans = make_plans (self, properties, gst_cuda_convolve_steps_get_opaque (&steps, layout), device, error);
   if (!made.plans)
     return made;
   if (make_regions (self, properties, &made, error))
-    made.inner = make_inner (self, properties, &steps, &made, error);
+    made.inner = make_inner (self, properties, &steps, &made, device, error);
   if (!made.inner)
     unmake (&made);
   return made;
@@ -301,7 +301,7 @@ replace_plans (GstCudaConvolve *self, ConvolveProperties *properties, ConvolveEr
   for (guint i = 0; i < (self->good ? G_N_ELEMENTS (good) : 1); i++) {
     g_clear_pointer (&candidate, convolve_properties_unref);
     candidate = with_good (self, properties, good[i].regions, good[i].mask);
-    made = make (self, candidate, error);
+    made = make (self, candidate, choose_device (self, candidate), error);
     if (made.plans || error->status != CONVOLVE_INVALID) {
       if (i == 0)
         g_clear_pointer (&self->settings_warning, g_free);
@@ -365,5 +365,21 @@ gst_cuda_convolve_choose_work (GstCudaConvolve *self, ConvolveProperties *proper
     work = replace_plans (self, properties, error);
   if (work)
     gst_cuda_convolve_stats_set_mask (self->base.stats, self->plans->mask_info);
+  return work;
+}
+
+GstCudaConvolveWork *
+gst_cuda_convolve_make_host_work (GstCudaConvolve *self)
+{
+  GstCudaConvolveWork *work = NULL;
+  ConvolveError error;
+  Made made;
+
+  if (self->regions)
+    return NULL;
+  made = make (self, self->good, NULL, &error);
+  if (made.inner && made.inner->reproducible)
+    work = gst_cuda_convolve_work_ref (made.inner);
+  unmake (&made);
   return work;
 }

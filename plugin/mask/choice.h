@@ -14,6 +14,9 @@ G_BEGIN_DECLS
 GstCudaConvolveWork *gst_cuda_convolve_choose_work (GstCudaConvolve *self, ConvolveProperties *properties,
     ConvolveError *error);
 
+/* The whole frames of the work that was chosen last, on the CPU; make_host_work() of the base class. */
+GstCudaConvolveWork *gst_cuda_convolve_make_host_work (GstCudaConvolve *self);
+
 /* Frees plans and regions; the good settings stay, to make plans from again. */
 void gst_cuda_convolve_lose_plans (GstCudaConvolve *self);
 

@@ -91,6 +91,12 @@ make_work (GstCudaConvolveBase *base, ConvolveProperties *properties, ConvolveEr
   return gst_cuda_convolve_choose_work (GST_CUDA_CONVOLVE (base), properties, error);
 }
 
+static GstCudaConvolveWork *
+make_host_work (GstCudaConvolveBase *base)
+{
+  return gst_cuda_convolve_make_host_work (GST_CUDA_CONVOLVE (base));
+}
+
 static void
 lose_work (GstCudaConvolveBase *base)
 {
@@ -368,6 +374,7 @@ gst_cuda_convolve_class_init (GstCudaConvolveClass *klass)
   base_class->follow_caps = follow_caps;
   base_class->make_work = make_work;
   base_class->lose_work = lose_work;
+  base_class->make_host_work = make_host_work;
   base_class->outdates_work = outdates_work;
   base_class->warn_of_frame = warn_of_frame;
   base_class->look_ahead = look_ahead;

@@ -328,6 +328,7 @@ gst_cuda_convolve_plans_make (GstCudaConvolvePlans *plans, const ConvolvePropert
   if (status != CONVOLVE_OK)
     return status;
   plans->work.is_identity = are_identity (plans);
+  plans->work.reproducible = gst_cuda_convolve_mask_info_is_reproducible (plans->mask_info);
   plans->work.variant = name_variants (plans);
   return CONVOLVE_OK;
 }

@@ -35,6 +35,12 @@ gst_cuda_convolve_mask_info_add_plan (GstCudaConvolveMaskInfo *info, const Convo
   info->reproducible = info->reproducible && convolve_plan_is_reproducible (plan);
 }
 
+gboolean
+gst_cuda_convolve_mask_info_is_reproducible (const GstCudaConvolveMaskInfo *info)
+{
+  return info->reproducible;
+}
+
 gchar *
 gst_cuda_convolve_mask_info_describe_size (const GstCudaConvolveMaskInfo *info)
 {

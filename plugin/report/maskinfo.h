@@ -20,6 +20,8 @@ GstCudaConvolveMaskInfo *gst_cuda_convolve_mask_info_new (const ConvolveMask *ma
 /* Counts a plan of the frame: the member reproducible is true where all of them are. */
 void gst_cuda_convolve_mask_info_add_plan (GstCudaConvolveMaskInfo *info, const ConvolvePlan *plan);
 
+gboolean gst_cuda_convolve_mask_info_is_reproducible (const GstCudaConvolveMaskInfo *info);
+
 /* "WIDTHxHEIGHT", to be freed. */
 gchar *gst_cuda_convolve_mask_info_describe_size (const GstCudaConvolveMaskInfo *info);
 

@@ -40,6 +40,8 @@ struct _GstCudaConvolveFlights
   guint lent;            /* the same of the last input */
   guint kept;            /* frames that do stay under way */
   gboolean flowing;      /* a frame came since start and since the last flush */
+  gboolean measured;     /* the time of frames is */
+  guint64 time;          /* nanoseconds that frames took since the last take_time () */
   guint told_kept;       /* of which the log knows */
   guint drains_told, pools_told, kept_told; /* see GST_CUDA_CONVOLVE_TELL */
   GstClockTime latency;                     /* under the element's object lock */
@@ -223,6 +225,37 @@ gst_cuda_convolve_flights_stop (GstCudaConvolveFlights *flights)
   set_latency (flights, 0);
 }
 
+/* --- the time of frames --- */
+
+void
+gst_cuda_convolve_flights_measure (GstCudaConvolveFlights *flights, gboolean measured)
+{
+  flights->measured = measured;
+  flights->time = 0;
+}
+
+guint64
+gst_cuda_convolve_flights_take_time (GstCudaConvolveFlights *flights)
+{
+  guint64 time = flights->time;
+
+  flights->time = 0;
+  return time;
+}
+
+static guint64
+begin_time (const GstCudaConvolveFlights *flights)
+{
+  return flights->measured ? gst_util_get_timestamp () : 0;
+}
+
+static void
+end_time (GstCudaConvolveFlights *flights, guint64 begin)
+{
+  if (flights->measured)
+    flights->time += gst_util_get_timestamp () - begin;
+}
+
 /* --- mapping --- */
 
 /* what is "caps" or "memory", side "input" or "output", and fault has the sizes. */
@@ -368,11 +401,14 @@ wait_for_slot (GstCudaConvolveFlights *flights, guint slot, ConvolveError *error
   Flight *flight = &flights->ring[slot];
   ConvolveTimes times;
   ConvolveStatus status;
+  guint64 begin;
 
   if (!flight->pending)
     return CONVOLVE_OK;
   flight->pending = FALSE;
+  begin = begin_time (flights);
   status = convolve_device_wait (gst_cuda_convolve_device_get_handle (flights->device), slot, &times, error);
+  end_time (flights, begin);
   if (status == CONVOLVE_OK)
     gst_cuda_convolve_stats_add_times (flights->stats, &times);
   return status;
@@ -422,14 +458,17 @@ run_flight (GstCudaConvolveFlights *flights, guint slot)
   Flight *flight = &flights->ring[slot];
   ConvolveError error;
   ConvolveStatus status;
+  guint64 begin;
 
   if (!check_frame (flights, &flight->work->in, &flight->in.video, "input")
       || !check_frame (flights, &flight->work->out, &flight->out.video, "output"))
     return FALSE;
+  begin = begin_time (flights);
   if (flight->work->device)
     status = run_on_device (flights, slot, &error);
   else
     status = run_on_host (flights, flight, &error);
+  end_time (flights, begin);
   if (status != CONVOLVE_OK)
     gst_cuda_convolve_errors_post_status (flights->errors, &error);
   return status == CONVOLVE_OK;

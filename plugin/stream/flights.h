@@ -62,6 +62,13 @@ guint gst_cuda_convolve_flights_count_spare (GstCudaConvolveFlights *flights);
  */
 gboolean gst_cuda_convolve_flights_lacks_buffers (GstCudaConvolveFlights *flights, GstPadDirection side, guint more);
 
+/*
+ * Whether the time that the streaming thread spends on frames is measured: the work itself and the wait for it, without
+ * mapping and page-locking. take_time() gives the nanoseconds since the last take_time(), 0 where none was measured.
+ */
+void gst_cuda_convolve_flights_measure (GstCudaConvolveFlights *flights, gboolean measured);
+guint64 gst_cuda_convolve_flights_take_time (GstCudaConvolveFlights *flights);
+
 /* --- frames. The record, if any, has begun the line of a frame that begins; the frame's end ends the line. --- */
 
 /*

@@ -50,6 +50,7 @@ struct _GstCudaConvolveWork
   GstCudaConvolveLayout in, out;
   ConvolveDevice *device; /* where the work is done; NULL for the CPU */
   gboolean is_identity;   /* no sample of any frame changes */
+  gboolean reproducible;  /* the same bytes on the CPU and on any device, and nothing is kept from frame to frame */
   const gchar *variant;   /* interned; several with commas where planes differ */
 };
 

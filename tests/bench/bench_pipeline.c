@@ -5,6 +5,7 @@
  *  bench_pipeline [--rounds N] [--frames N] [--clip FILE] [--csv FILE]
  *  bench_pipeline --streams 1,2,4,8 [--rounds N] [--frames N] [--csv FILE]
  *  bench_pipeline --sources [--beside FOLDER] [--streams 1,2,4,8] [--rounds N] [--frames N] [--csv FILE]
+ *  bench_pipeline --choice [--streams 1,4] [--rounds N] [--frames N] [--csv FILE]
  *
  * All ways to bring a frame are open at the same time and take turns, round by round. A figure is the median over all
  * rounds of a round's mean; a latency is the median of all frames. Frames are random, and the mask has 3x3 weights
@@ -18,6 +19,9 @@
  * all streams, divided by their frames, with the sources; "element" is the time that a stream spends in cudaconvolve for a
  * frame; CPU time is that of the process for a frame. FOLDER has the plugin of another build, which takes turns with the one of
  * GST_PLUGIN_PATH: a round is a process. In the column of frames in flight, `cpu` is kernel-variant=cpu.
+ *
+ * With --choice, frames of a program go where auto takes them, to the device, and to the CPU, in turns. A figure is the time that a
+ * stream spends in cudaconvolve for a frame, after auto has chosen. Without it, CUDACONVOLVE_AUTO=rules keeps auto on the device.
  */
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -590,12 +594,13 @@ int
 main (int argc, char **argv)
 {
   gchar *clip = NULL, *csv_name = NULL, *streams = NULL, *beside = NULL;
-  gboolean sources = FALSE, round = FALSE;
+  gboolean sources = FALSE, choice = FALSE, round = FALSE;
   const GOptionEntry entries[] = { { "rounds", 0, 0, G_OPTION_ARG_INT, &n_rounds, "rounds that count", "N" },
     { "frames", 0, 0, G_OPTION_ARG_INT, &n_frames, "frames of a round", "N" },
     { "clip", 0, 0, G_OPTION_ARG_FILENAME, &clip, "an H.264 MP4 file for the decoder", "FILE" },
     { "streams", 0, 0, G_OPTION_ARG_STRING, &streams, "so many elements at the same time", "N,..." },
     { "sources", 0, 0, G_OPTION_ARG_NONE, &sources, "frames from elements and from a program", NULL },
+    { "choice", 0, 0, G_OPTION_ARG_NONE, &choice, "where auto takes frames of a program", NULL },
     { "beside", 0, 0, G_OPTION_ARG_FILENAME, &beside, "another build's plugin, for --sources", "FOLDER" },
     { "round", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &round, NULL, NULL },
     { "csv", 0, 0, G_OPTION_ARG_FILENAME, &csv_name, "the figures, with commas", "FILE" }, { 0 } };
@@ -625,6 +630,14 @@ main (int argc, char **argv)
     g_print ("%s, %d rounds of %d frames; microseconds\n\n", convolve_device_name (device), n_rounds, n_frames);
     convolve_device_free (device);
     return bench_sources ("/proc/self/exe", beside, streams ? streams : "1,2,4,8", n_rounds, n_frames, csv);
+  }
+  if (choice) {
+    g_print ("%s, %d rounds of %d frames; microseconds\n\n", convolve_device_name (device), n_rounds, n_frames);
+    convolve_device_free (device);
+    bench_choice (streams ? streams : "1", n_rounds, n_frames, csv);
+    if (csv)
+      fclose (csv);
+    return 0;
   }
   if (streams) {
     g_print ("%s, %d rounds of %d frames\n\n", convolve_device_name (device), n_rounds, n_frames);

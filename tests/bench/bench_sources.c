@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define MASK "mask=\"1 2 3; 4 5 6; 7 8 10\""
-#define WARM_UP 30 /* frames */
+#define WARM_UP 80 /* frames, after which auto has chosen between the device and the CPU */
 #define MOST_STREAMS 64
 #define N_BLOCKS 4 /* of a program's own memory, that it sends in turns */
 
@@ -30,7 +30,9 @@ static const struct
 {
   const gchar *name;
   gint width, height;
-} sizes[] = { { "1080p", 1920, 1080 }, { "4K", 3840, 2160 } };
+} sizes[] = { { "1080p", 1920, 1080 }, { "4K", 3840, 2160 }, { "320x240", 320, 240 }, { "720p", 1280, 720 } };
+
+#define SOURCES_SIZES 2 /* of these, in the table of sources */
 
 static const struct
 {
@@ -131,13 +133,13 @@ replaced (gchar *text, const gchar *what, const gchar *with)
 }
 
 static GstElement *
-start_stream (Stream *stream, guint source, guint size, guint way)
+start_stream (Stream *stream, guint source, guint size, const gchar *settings)
 {
   g_autofree gchar *width = g_strdup_printf ("%d", sizes[size].width);
   g_autofree gchar *height = g_strdup_printf ("%d", sizes[size].height);
   g_autofree gchar *caps = g_strdup_printf ("video/x-raw,format=NV12,width=%s,height=%s,framerate=60/1", width, height);
-  gchar *line = g_strdup_printf ("%s ! cudaconvolve name=element " MASK " %s ! fakesink sync=false",
-      sources[source].line, ways[way].settings);
+  gchar *line =
+      g_strdup_printf ("%s ! cudaconvolve name=element %s ! fakesink sync=false", sources[source].line, settings);
   g_autoptr (GstElement) element = NULL;
   g_autoptr (GstElement) program = NULL;
   g_autoptr (GstPad) pad = NULL;
@@ -192,8 +194,14 @@ wait_for_streams (Run *run, GstElement **pipelines)
   }
 }
 
-static void
-run_row (guint source, guint size, guint way, guint count, gint n_frames)
+/* Microseconds for a frame. */
+typedef struct
+{
+  gdouble frame, inside, cpu;
+} Times;
+
+static Times
+play (guint source, guint size, const gchar *settings, guint count, gint n_frames)
 {
   Run run = { .streams = count, .frames = n_frames };
   Stream streams[MOST_STREAMS] = { 0 };
@@ -204,7 +212,7 @@ run_row (guint source, guint size, guint way, guint count, gint n_frames)
   g_cond_init (&run.cond);
   for (guint i = 0; i < count; i++) {
     streams[i].run = &run;
-    pipelines[i] = start_stream (&streams[i], source, size, way);
+    pipelines[i] = start_stream (&streams[i], source, size, settings);
   }
   wait_for_streams (&run, pipelines);
   for (guint i = 0; i < count; i++) {
@@ -212,8 +220,16 @@ run_row (guint source, guint size, guint way, guint count, gint n_frames)
     gst_object_unref (pipelines[i]);
     g_free (streams[i].blocks);
   }
-  printf ("row %u %u %u %u %.2f %.2f %.2f\n", source, size, way, count, (run.end - run.start) / frames,
-      run.inside / frames, run.cpu / frames);
+  return (Times){ (run.end - run.start) / frames, run.inside / frames, run.cpu / frames };
+}
+
+static void
+run_row (guint source, guint size, guint way, guint count, gint n_frames)
+{
+  g_autofree gchar *settings = g_strconcat (MASK, " ", ways[way].settings, NULL);
+  Times times = play (source, size, settings, count, n_frames);
+
+  printf ("row %u %u %u %u %.2f %.2f %.2f\n", source, size, way, count, times.frame, times.inside, times.cpu);
   fflush (stdout);
 }
 
@@ -243,7 +259,7 @@ bench_sources_round (const gchar *streams, gint n_frames)
 {
   g_auto (GStrv) numbers = g_strsplit (streams, ",", -1);
 
-  for (guint size = 0; size < G_N_ELEMENTS (sizes); size++) {
+  for (guint size = 0; size < SOURCES_SIZES; size++) {
     printf ("memcpy %u %.2f\n", size, time_memcpy (size));
     for (guint source = 0; source < G_N_ELEMENTS (sources); source++)
       for (guint way = 0; way < G_N_ELEMENTS (ways); way++)
@@ -382,4 +398,60 @@ bench_sources (const gchar *program, const gchar *beside, const gchar *streams, 
   if (!done)
     g_printerr ("a round failed\n");
   return !done;
+}
+
+/* --- the choice of auto --- */
+
+#define MOST_ROUNDS 99
+
+/* The median of what frames take in the element; n is at most MOST_ROUNDS. */
+static gdouble
+median_inside (const Times *rounds, gint n)
+{
+  gdouble values[MOST_ROUNDS];
+
+  for (gint i = 0; i < n; i++)
+    values[i] = rounds[i].inside;
+  qsort (values, n, sizeof (*values), compare);
+  return values[n / 2];
+}
+
+void
+bench_choice (const gchar *streams, gint n_rounds, gint n_frames, FILE *csv)
+{
+  static const gchar *const masks[] = { "mask=gaussian", "mask=gaussian mask-width=15", "sigma=8" };
+  static const gchar *const places[] = { "", "cuda-device-id=0", "kernel-variant=cpu" };
+  static const guint order[] = { 2, 3, 0, 1 }, frames[] = { 1, 3 };
+  g_auto (GStrv) numbers = g_strsplit (streams, ",", -1);
+  const gint rounds = CLAMP (n_rounds, 1, MOST_ROUNDS);
+
+  g_print ("| NV12 | mask | frames in flight | streams | auto | device | CPU | auto in the better one |\n"
+           "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+  if (csv)
+    fprintf (csv, "size,mask,flight,streams,auto,device,cpu\n");
+  for (guint i = 0; i < G_N_ELEMENTS (order) * G_N_ELEMENTS (masks) * G_N_ELEMENTS (frames); i++) {
+    const guint size = order[i / (G_N_ELEMENTS (masks) * G_N_ELEMENTS (frames))];
+    const guint flight = frames[i % G_N_ELEMENTS (frames)];
+    const gchar *mask = masks[i / G_N_ELEMENTS (frames) % G_N_ELEMENTS (masks)];
+
+    for (guint k = 0; numbers[k]; k++) {
+      const guint count = (guint) CLAMP (atoi (numbers[k]), 1, MOST_STREAMS);
+      Times times[G_N_ELEMENTS (places)][MOST_ROUNDS];
+      gdouble inside[G_N_ELEMENTS (places)];
+
+      for (gint round = 0; round < rounds; round++)
+        for (guint place = 0; place < G_N_ELEMENTS (places); place++) {
+          g_autofree gchar *settings = g_strdup_printf ("%s frames-in-flight=%u %s", mask, flight, places[place]);
+
+          times[place][round] = play (0, size, settings, count, n_frames);
+        }
+      for (guint place = 0; place < G_N_ELEMENTS (places); place++)
+        inside[place] = median_inside (times[place], rounds);
+      g_print ("| %s | %s | %u | %u | %.1f | %.1f | %.1f | %.2f |\n", sizes[size].name, mask, flight, count, inside[0],
+          inside[1], inside[2], inside[0] / MIN (inside[1], inside[2]));
+      if (csv)
+        fprintf (csv, "%s,%s,%u,%u,%.2f,%.2f,%.2f\n", sizes[size].name, mask, flight, count, inside[0], inside[1],
+            inside[2]);
+    }
+  }
 }

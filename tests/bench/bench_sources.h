@@ -25,6 +25,12 @@ now (clockid_t clock)
 int bench_sources (const gchar *program, const gchar *beside, const gchar *streams, gint n_rounds, gint n_frames,
     FILE *csv);
 
+/*
+ * Prints a table of what auto makes of frames from a program, beside the device and the CPU by themselves, in turns. At most 99
+ * rounds count. csv may be NULL.
+ */
+void bench_choice (const gchar *streams, gint n_rounds, gint n_frames, FILE *csv);
+
 /* One round, by the plugin that is there; prints lines that bench_sources () reads. */
 void bench_sources_round (const gchar *streams, gint n_frames);
 

@@ -82,6 +82,7 @@ typedef struct
   int (*count) (void);
   void (*end) (void);
   gint *device, *pageable; /* see fake_device.c */
+  gint64 *pace;
 } Counters;
 
 static Counters
@@ -95,7 +96,8 @@ counters_of_plugin (void)
       && g_module_symbol (module, "no_memory_count", (gpointer *) (void *) &counters.count)
       && g_module_symbol (module, "no_memory_end", (gpointer *) (void *) &counters.end)
       && g_module_symbol (module, "fake_device_allocations", (gpointer *) (void *) &counters.device)
-      && g_module_symbol (module, "fake_device_pageable", (gpointer *) (void *) &counters.pageable));
+      && g_module_symbol (module, "fake_device_pageable", (gpointer *) (void *) &counters.pageable)
+      && g_module_symbol (module, "fake_device_pace", (gpointer *) (void *) &counters.pace));
   g_module_close (module);
   return counters;
 }
@@ -107,19 +109,19 @@ counters_of_plugin (void)
 
 static GstPadChainFunction chain;
 static Counters counters;
-static guint n_frames;
+static guint n_frames, warm_up = WARM_UP;
 
 static GstFlowReturn
 counted_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
   GstFlowReturn ret;
 
-  if (n_frames++ == WARM_UP) {
+  if (n_frames++ == warm_up) {
     g_atomic_int_set (&allocations, 0);
     *counters.device = *counters.pageable = 0;
     counters.begin (0);
   }
-  counting = n_frames > WARM_UP;
+  counting = n_frames > warm_up;
   ret = chain (pad, parent, buffer);
   counting = false;
   return ret;
@@ -142,13 +144,13 @@ end_count (const gchar *what)
   gint own = counters.count ();
 
   counters.end ();
-  fail_unless (n_frames > 2 * WARM_UP, "%s: %u frames", what, n_frames);
+  fail_unless (n_frames >= warm_up + WARM_UP, "%s: %u frames", what, n_frames);
   fail_unless (own == 0 && *counters.device == 0 && *counters.pageable == 0,
       "%s: in %u frames the element allocated %d times, and memory of the device %d times, which copied %d pageable "
       "bytes",
-      what, n_frames - WARM_UP, own, *counters.device, *counters.pageable);
+      what, n_frames - warm_up, own, *counters.device, *counters.pageable);
   fail_unless (!CAN_COUNT || g_atomic_int_get (&allocations) == 0, "%s: %d allocations of others in %u frames", what,
-      g_atomic_int_get (&allocations), n_frames - WARM_UP);
+      g_atomic_int_get (&allocations), n_frames - warm_up);
 }
 
 static const gchar *const ways[] = { "kernel-variant=global n-threads=3",
@@ -282,6 +284,40 @@ GST_START_TEST (test_programs_allocate_nothing)
 }
 GST_END_TEST;
 
+/* Where auto has chosen between the device and the CPU by time, frames cost nothing more. */
+GST_START_TEST (test_choice_allocates_nothing)
+{
+  static const gchar *const settings[] = { "", "frames-in-flight=3" };
+  g_autofree gchar *automatic = g_strdup (g_getenv ("CUDACONVOLVE_AUTO"));
+  g_autoptr (GString) mask = g_string_new (NULL);
+  GstVideoInfo info = info_of ("GRAY8", 160, 120);
+
+  for (guint i = 0; i < 81; i++)
+    g_string_append_printf (mask, "%u%s", i * i % 17, i % 9 == 8 ? "; " : " ");
+  g_unsetenv ("CUDACONVOLVE_AUTO");
+  warm_up = 80;
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (settings); i++) {
+    g_autofree gchar *line = g_strdup_printf ("cudaconvolve mask=\"%s\" n-threads=1 %s", mask->str, settings[i / 2]);
+    GstHarness *harness = start_harness (line, NULL, &info);
+    g_autofree gchar *variant = NULL;
+
+    gst_harness_set_drop_buffers (harness, TRUE);
+    start_count (harness->element);
+    *counters.pace = i % 2 ? GST_SECOND : 0;
+    for (guint k = 0; k < warm_up + FRAMES; k++)
+      push_ok (harness, frame_new (&info, FRAME_PLAIN, k));
+    g_object_get (harness->element, "active-variant", &variant, NULL);
+    fail_unless ((i % 2 == 1) == g_str_equal (variant, "cpu"), "%s: %s", line, variant);
+    end_count (line);
+    *counters.pace = 0;
+    gst_harness_teardown (harness);
+  }
+  warm_up = WARM_UP;
+  if (automatic)
+    g_setenv ("CUDACONVOLVE_AUTO", automatic, TRUE);
+}
+GST_END_TEST;
+
 /* --- the frames are right --- */
 
 /* Large frames in several pieces, each with other samples, by several threads; and the device without memory for them. */
@@ -335,6 +371,7 @@ frame_tests (void)
   tcase_set_timeout (tc, 300);
   tcase_add_test (tc, test_neighbours_allocate_nothing);
   tcase_add_test (tc, test_programs_allocate_nothing);
+  tcase_add_test (tc, test_choice_allocates_nothing);
   tcase_add_test (tc, test_pageable_frames);
   return tc;
 }

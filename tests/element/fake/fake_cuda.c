@@ -3,7 +3,21 @@
  * Takes the place of cudamemory.c and cudastream.c over the fake device. There is no CUDA memory, unless
  * CUDACONVOLVE_FAKE=one-stream: then all buffers count as memory of one context, and all work on them as work of one stream.
  */
+#include <stdint.h>
+
 #include "cuda/cudastream.h"
+
+extern _Atomic int64_t fake_device_skew;
+
+/* The linker puts the first function in the place of the second. The fake device moves the clock. */
+GstClockTime __wrap_gst_util_get_timestamp (void);
+GstClockTime __real_gst_util_get_timestamp (void);
+
+GstClockTime
+__wrap_gst_util_get_timestamp (void)
+{
+  return __real_gst_util_get_timestamp () + (GstClockTime) fake_device_skew;
+}
 
 static gboolean
 is_one_stream (void)
