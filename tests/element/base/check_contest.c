@@ -361,7 +361,7 @@ GST_START_TEST (test_fast_device)
   stream_push (&stream, 100);
   for (guint i = 0; i < 100; i++)
     host += stream.places->str[i] == 'c';
-  fail_unless (host >= 8 && host <= TIMED_HOST && strspn (stream.places->str, "d") == TIMED_DEVICE
+  fail_unless (host >= 2 && host <= TIMED_HOST && strspn (stream.places->str, "d") == TIMED_DEVICE
           && strspn (stream.places->str + TIMED_DEVICE, "c") == host,
       "%s", stream.places->str);
   fail_unless (listened.lines == 1 && g_str_has_suffix (listened.last, "the device works"), "%s", listened.last);
@@ -455,7 +455,7 @@ GST_START_TEST (test_no_choice)
   {
     const gchar *line, *format, *fault, *automatic;
   } rows[] = {
-    { "cudaconvolve " WEIGHTS, "GRAY8", "one-stream", NULL }, /* all memory is CUDA memory */
+    { "cudaconvolve frames-in-flight=3 " WEIGHTS, "GRAY8", "one-stream", NULL }, /* all memory is CUDA memory */
     { "cudaconvolve " WEIGHTS, "GRAY8", NULL, "rules" },
     { "cudaconvolve cuda-device-id=0 " WEIGHTS, "GRAY8", NULL, NULL },
     { "cudaconvolve kernel-variant=global " WEIGHTS, "GRAY8", NULL, NULL },
@@ -483,6 +483,7 @@ GST_START_TEST (test_no_choice)
       fail_unless_equals_int (place_of (harness->element), 'd');
     }
     fail_unless (listened.lines == 0, "row %u: %s", i, listened.last);
+    gst_harness_push_event (harness, gst_event_new_eos ());
     gst_harness_teardown (harness);
     for (guint k = 0; k < G_N_ELEMENTS (frames); k++)
       gst_buffer_unref (frames[k]);
