@@ -378,7 +378,7 @@ gst_cuda_convolve_make_host_work (GstCudaConvolve *self)
   if (self->regions)
     return NULL;
   made = make (self, self->good, NULL, &error);
-  if (made.inner && made.inner->reproducible)
+  if (made.inner)
     work = gst_cuda_convolve_work_ref (made.inner);
   unmake (&made);
   return work;
