@@ -3,36 +3,43 @@
 # Makes a release from the last commit: sh examples/packaging/release.sh [OPTIONS] VERSION
 #
 #   --prepare       writes VERSION into meson.build, NEWS.md and CITATION.cff, commits that, and ends
-#   --dry-run       makes everything except the tag
+#   --tag           makes the annotated tag at the end; without --tag or --sign there is none
+#   --sign          makes a signed tag instead
 #   --tests TIER    none, quick (tests/run.sh), all (tests/run.sh --all; the default), long (also tests/long.sh)
-#   --no-packages   no Debian packages
-#   --cuda          also Debian packages with CUDA
-#   --sign          a signed tag instead of an annotated one
+#   --old-results   lists results that are older than the code that they measure, where they are an error otherwise
+#   --no-packages   no Debian packages and no wheel
+#   --cuda          also packages and a wheel with CUDA
+#   --try SUITES    the bare systems in which all are tried, "bookworm trixie" without it; "" for none
 #
-# The tree must be clean, and VERSION must stand in these files. The result is in out/release/VERSION: the tarball, the list of
-# what is inside with licences (SPDX), the packages, and SHA256SUMS. README.md here says what VERSION is to be.
+# The tree must be clean, and VERSION must stand in these files. The result is in out/release/VERSION: the tarball, the list of what
+# is inside with licences (SPDX), the packages, the wheel, and SHA256SUMS. README.md here says what VERSION is to be.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$top"
 prepare=
-dry_run=
+tag=
 tests=all
 packages=yes
 cuda=
-sign=-a
+results=--release
+suites='bookworm trixie'
 version=
 while [ $# -gt 0 ]; do
   case $1 in
     --prepare) prepare=yes ;;
-    --dry-run) dry_run=yes ;;
+    --tag) tag=-a ;;
+    --old-results) results= ;;
+    --try)
+      suites=${2:-}
+      shift ;;
     --tests)
       tests=${2:-}
       shift ;;
     --no-packages) packages= ;;
-    --cuda) cuda=yes ;;
-    --sign) sign=-s ;;
+    --cuda) cuda=--cuda ;;
+    --sign) tag=-s ;;
     -h | --help)
-      sed -n '3,14s/^# \{0,1\}//p' "$0"
+      sed -n '3,16s/^# \{0,1\}//p' "$0"
       exit 0 ;;
     *) version=$1 ;;
   esac
@@ -55,9 +62,10 @@ echo "Is the tree clean?"
 [ -z "$(git status --porcelain)" ] || { git status --short; fail "No: commit or remove these."; }
 
 if [ -n "$prepare" ]; then
-  [ "$heading" = "## After $in_meson" ] || fail "NEWS.md begins with \"$heading\", and \"## After $in_meson\" was expected."
+  [ "$heading" = "## $version (unreleased)" ] ||
+    fail "NEWS.md begins with \"$heading\", and \"## $version (unreleased)\" was expected."
   sed -i "s/^  version: '.*',$/  version: '$version',/" meson.build
-  sed -i "s/^## After .*/## $version ($(date +%Y-%m-%d))/" NEWS.md
+  sed -i "0,/^## .*/s//## $version ($(date +%Y-%m-%d))/" NEWS.md
   sed -i -e "s/^version: .*/version: $version/" -e '/^date-released:/d' CITATION.cff
   echo "date-released: $(date +%Y-%m-%d)" >>CITATION.cff
   git commit -q -m "NEWS.md, meson.build: version $version" meson.build NEWS.md CITATION.cff
@@ -71,6 +79,10 @@ printf '%s\n' "$heading" | grep -q -x "## $version ([0-9-]\{10\})" ||
   fail "No: NEWS.md begins with \"$heading\", and \"## $version (DATE)\" was expected."
 grep -q -x "version: $version" CITATION.cff || fail "No: CITATION.cff has another version. --prepare changes that."
 ! git rev-parse -q --verify "refs/tags/v$version" >/dev/null || fail "The tag v$version exists."
+
+echo "Are the results as new as the code that they measure?"
+# shellcheck disable=SC2086 # no word where old results may be
+python3 tests/ages.py $results || fail "No: measure these again, or say in tests/results/measured.csv why they hold. --old-results passes over them."
 
 echo "Does the number of the shared library fit?"
 number=$(sed -n "s/^abi_number = '\(.*\)'$/\1/p" kernels/meson.build)
@@ -109,19 +121,46 @@ tar -C "$output/sources" -xf "$output/$name.tar.xz"
 python3 examples/packaging/spdx.py "$output/sources/$name" "$version" \
   "$(TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd)" >"$output/$name.spdx.json"
 rm -rf "$output/sources"
+# made KIND OPTION: packages and a wheel, which are tried where there can be a bare system.
+made () {
+  sh examples/packaging/build.sh ${2:+"$2"} --from "$output/$name.tar.xz" --output "$work/$1"
+  sh examples/packaging/wheel.sh ${2:+"$2"} --output "$work/$1"
+  PACKAGES=$work/$1 try package
+  WHEEL=$(ls "$work/$1"/*.whl) try wheel
+  mv "$work/$1"/* "$output"
+}
+
+# try PART: the part of tests/long/ in the bare systems. The last line of its output says why it cannot run here.
+try () {
+  [ -n "$suites" ] || return 0
+  status=0
+  # shellcheck disable=SC2086 # a list of words
+  sh "tests/long/$1.sh" $suites || status=$?
+  case $status in
+    0) echo "Tried in $suites: $1" ;;
+    77) echo "Not tried: $1" ;;
+    *) fail "$1 failed in a bare system" ;;
+  esac
+}
+
+work=$top/out/release/work
+rm -rf "$work"
+TARBALL=$output/$name.tar.xz try tarball
 if [ -n "$packages" ]; then
-  sh examples/packaging/build.sh --from "$output/$name.tar.xz" --output "$output"
-  [ -z "$cuda" ] || sh examples/packaging/build.sh --cuda --from "$output/$name.tar.xz" --output "$output"
+  made cpu ""
+  [ -z "$cuda" ] || made cuda --cuda
 fi
+rm -rf "$work"
+[ -z "$(git status --porcelain)" ] || { git status --short; fail "The tree is no longer clean."; }
 (cd "$output" && sha256sum -- * >../SHA256SUMS && mv ../SHA256SUMS . && sha256sum --quiet -c SHA256SUMS)
 echo "Ready in $output:"
 sed 's/^/  /' "$output/SHA256SUMS"
 
 # The text of the tag is what NEWS.md says of the version.
 sed -n "/^## $version (/,/^## /p" NEWS.md | sed -e '1s/.*/cudaconvolve '"$version"'/' -e '/^## /d' >"$top/out/tag-text"
-if [ -n "$dry_run" ]; then
-  echo "--dry-run: without it, the tag v$version is made now, of $(git log -1 --format='%h %s')"
-else
-  git tag "$sign" -F "$top/out/tag-text" --cleanup=whitespace "v$version"
+if [ -n "$tag" ]; then
+  git tag "$tag" -F "$top/out/tag-text" --cleanup=whitespace "v$version"
   echo "The tag v$version was made; git push origin v$version makes it public."
+else
+  echo "No tag was made: with --tag the tag v$version is that of $(git log -1 --format='%h %s')"
 fi

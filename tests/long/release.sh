@@ -3,7 +3,8 @@
 # The release script in a clone of the last commit: sh tests/long/release.sh
 #
 # Faults must stop it: an untidy tree, a version that one place lacks, a tag that exists, a library that changed without a new number.
-# A dry run without tests makes no tag. Two runs give the same tarball and list of contents, whose checksums must be right. The list
+# So must results that are older than the code. Without --tag there is no tag.
+# Two runs give the same tarball and list of contents, whose checksums must be right. The list
 # must hold for the pip package spdx-tools, which is installed in out/; without a network that check is left out.
 # A tag is made, and a signed one where there is gpg.
 set -eu
@@ -37,28 +38,32 @@ refuses () {
 # A version that no release has, from the one that is there: 0.2.0 gives 0.102.0.
 is=$(sed -n "s/^  version: '\(.*\)',$/\1/p" meson.build)
 next=$(echo "$is" | awk -F . '{ print $1 "." $2 + 100 ".0" }')
-grep -q "^## After $is" NEWS.md || sed -i "0,/^## /s//## After $is\n\n- Something.\n\n&/" NEWS.md
-git commit -q -a -m "NEWS.md: a change" || true
+sed -i "0,/^## /s//## $next (unreleased)\n\n- Something.\n\n&/" NEWS.md
+git commit -q -a -m "NEWS.md: a change"
 
 refuses 'three numbers' 1.2
 refuses 'takes none, quick, all or long' --tests most "$next"
-refuses "No: meson.build has $is" --dry-run --tests none "$next"
+refuses "No: meson.build has $is" --tests none --old-results --try "" "$next"
 touch untidy
-refuses 'commit or remove' --dry-run --tests none "$next"
+refuses 'commit or remove' --tests none --old-results --try "" "$next"
 rm untidy
 sh "$release" --prepare "$next"
 refuses 'NEWS.md begins with' --prepare "$next"
-sed -i "s/^## $next .*/## After $is/" NEWS.md
+sed -i "s/^## $next .*/## $next (unreleased)/" NEWS.md
 git commit -q -a -m "NEWS.md: no version"
-refuses "No: NEWS.md begins with \"## After $is\"" --dry-run --tests none "$next"
+refuses "No: NEWS.md begins with \"## $next (unreleased)\"" --tests none --old-results --try "" "$next"
 git reset -q --hard HEAD~1
 sed -i "s/^version: .*/version: $is/" CITATION.cff
 git commit -q -a -m "CITATION.cff: another version"
-refuses 'CITATION.cff has another version' --dry-run --tests none "$next"
+refuses 'CITATION.cff has another version' --tests none --old-results --try "" "$next"
 git reset -q --hard HEAD~1
 [ "$(grep -c '^date-released: ....-..-..$' CITATION.cff)" = 1 ]
+# The last change of the code is newer than the results.
+sed -i 's/return NULL;/return (NULL);/' kernels/plan.c
+git commit -q -a -m "kernels: a change"
+refuses 'No: measure these again' --tests none --try "" "$next"
 git tag "v$next"
-refuses "The tag v$next exists" --dry-run --tests none "$next"
+refuses "The tag v$next exists" --tests none --old-results --try "" "$next"
 git tag -d "v$next" >/dev/null
 
 # The last release had a function more, so the number of the library must rise.
@@ -68,15 +73,15 @@ git commit -q -a -m "kernels: a function that goes"
 git tag v0.0.1
 git checkout -q -
 git merge -q -s ours -m "kernels: without the function" before
-refuses 'convolve_more' --dry-run --tests none "$next"
+refuses 'convolve_more' --tests none --old-results --try "" "$next"
 git tag -d v0.0.1 >/dev/null
 echo "$count faults were refused"
 
 # made: the files of a dry run without packages, with their checksums; no tag.
 made () {
   rm -rf out
-  TZ=$1 sh "$release" --dry-run --tests none --no-packages "$next" >"$work/said" 2>&1 || { cat "$work/said"; return 1; }
-  [ -z "$(git tag)" ] || { echo "a dry run made a tag"; return 1; }
+  TZ=$1 sh "$release" --tests none --old-results --try "" --no-packages "$next" >"$work/said" 2>&1 || { cat "$work/said"; return 1; }
+  [ -z "$(git tag)" ] || { echo "a tag was made without --tag"; return 1; }
   [ -z "$(git status --porcelain)" ] || { git status --short; return 1; }
   (cd "out/release/$next" && sha256sum -c SHA256SUMS && cp SHA256SUMS "$work/sums$2")
 }
@@ -112,8 +117,8 @@ else
   echo "spdx-tools is not there, so the form of the list was not checked"
 fi
 
-# Without --dry-run there is a tag, with the text of NEWS.md.
-sh "$release" --tests none --no-packages "$next" >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
+# With --tag there is a tag, with the text of NEWS.md.
+sh "$release" --tag --tests none --old-results --try "" --no-packages "$next" >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
 [ "$(git cat-file -t "v$next")" = tag ]
 git tag -l --format='%(contents)' "v$next" | head -n 1 | grep -q -x "cudaconvolve $next"
 echo "the tag has $(git tag -l --format='%(contents)' "v$next" | wc -l) lines"
@@ -125,13 +130,13 @@ if command -v gpg >/dev/null; then
   trap 'gpgconf --kill all; rm -rf "$GNUPGHOME"' EXIT
   git tag -d "v$next" >/dev/null
   # Without a key there is no tag.
-  if sh "$release" --sign --tests none --no-packages "$next" >"$work/said" 2>&1 || [ -n "$(git tag)" ]; then
+  if sh "$release" --sign --tests none --old-results --try "" --no-packages "$next" >"$work/said" 2>&1 || [ -n "$(git tag)" ]; then
     cat "$work/said"
     echo "a tag was made without a key"
     exit 1
   fi
   gpg -q --batch --passphrase '' --quick-generate-key 'A tester <tester@example.org>' default default never 2>/dev/null
-  sh "$release" --sign --tests none --no-packages "$next" >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
+  sh "$release" --sign --tests none --old-results --try "" --no-packages "$next" >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
   git verify-tag "v$next" 2>&1 | grep 'Good signature'
 else
   echo "there is no gpg, so no tag was signed"
