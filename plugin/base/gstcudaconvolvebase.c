@@ -344,8 +344,6 @@ gst_cuda_convolve_base_start (GstBaseTransform *trans)
   g_autoptr (ConvolveProperties) properties = NULL;
   gboolean ok;
 
-  /* The pad takes frames before this function is called. A neighbour that plays already may push one meanwhile. */
-  GST_PAD_STREAM_LOCK (trans->sinkpad);
   forget_allocation (self);
   gst_cuda_convolve_waiting_reset (self);
   self->broken = self->flowing = FALSE;
@@ -361,7 +359,6 @@ gst_cuda_convolve_base_start (GstBaseTransform *trans)
   if (!ok)
     forget_work (self);
   set_started (self, ok);
-  GST_PAD_STREAM_UNLOCK (trans->sinkpad);
   return ok;
 }
 
@@ -378,6 +375,23 @@ gst_cuda_convolve_base_stop (GstBaseTransform *trans)
   gst_cuda_convolve_settings_forget_sentences (self->settings);
   set_started (self, FALSE);
   return TRUE;
+}
+
+/*
+ * A pad takes frames before GstBaseTransform calls start() and resets the segment, both without a lock. A neighbour that plays
+ * already may push a frame meanwhile, which waits here.
+ */
+static gboolean
+activate (GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
+{
+  gboolean ok;
+
+  if (active)
+    GST_PAD_STREAM_LOCK (pad);
+  ok = GST_CUDA_CONVOLVE_BASE (parent)->activate (pad, parent, mode, active);
+  if (active)
+    GST_PAD_STREAM_UNLOCK (pad);
+  return ok;
 }
 
 /* --- queries and events --- */
@@ -780,7 +794,11 @@ gst_cuda_convolve_base_constructed (GObject *object)
 static void
 gst_cuda_convolve_base_init (GstCudaConvolveBase *self)
 {
+  GstPad *pad = GST_BASE_TRANSFORM_SINK_PAD (self);
+
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
+  self->activate = GST_PAD_ACTIVATEMODEFUNC (pad);
+  gst_pad_set_activatemode_function (pad, GST_DEBUG_FUNCPTR (activate));
   gst_cuda_convolve_waiting_init (self, handle_event);
 }
 
