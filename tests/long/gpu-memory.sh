@@ -45,7 +45,7 @@ plant () {
   auto tap = [&] (int k) { return taps[k]; };'
   edit device/device.cu 'code = cudaMemcpyAsync (to, from, bytes, kinds[direction]' \
     'code = cudaMemcpyAsync (to, from, bytes - (direction == CONVOLVE_COPY_TO_DEVICE), kinds[direction]'
-  edit plain/tiled.cu '  __syncthreads ();' ''
+  edit plain/tiled.cuh ' __syncthreads (); /* the tile is whole */' ''
   edit ladder/tiled_cached.cu '  __syncthreads ();' '  if (threadIdx.x % 32 == 1)
     __syncwarp (1);
   __syncthreads ();'

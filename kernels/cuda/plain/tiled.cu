@@ -1,61 +1,66 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cuda/plain/tiled.h"
+#include "cuda/plain/tiled.cuh"
 
-#include "cuda/device/launch.cuh"
+#define OUTPUTS 8 /* of a thread, one below the other */
 
-#define WIDTH CONVOLVE_TILED_WIDTH
-#define HEIGHT CONVOLVE_TILED_HEIGHT
-
-/* All threads together fill the tile and its halo. */
-template <typename T, int P>
+template <typename T, typename Sum>
 static __device__ __forceinline__ void
-load_tile (const ConvolveImage &image, int left, int top, int tile_width, int tile_height, float *tile)
+store (const ConvolveImage &image, const ConvolveTiledTaps &mask, int x, int y, int sample, Sum sum)
 {
-  for (int j = threadIdx.y; j < tile_height; j += HEIGHT)
-    for (int i = threadIdx.x; i < tile_width; i += WIDTH)
-      tile[j * tile_width + i] =
-          convolve_load<T, P> (image, left + i - image.mask_width / 2, top + j - image.mask_height / 2, blockIdx.z);
+  convolve_store<T> (image, x, y, sample, sum);
+}
+
+template <typename T>
+static __device__ __forceinline__ void
+store (const ConvolveImage &image, const ConvolveTiledTaps &mask, int x, int y, int sample, uint32_t sum)
+{
+  int value = ((int) (sum + mask.start[sample]) >> mask.bits) + mask.middle;
+
+  convolve_store_value<T> (image, x, y, sample, (unsigned) min (max (value, 0), image.maximum));
 }
 
 /*
- * The idea: a block is an output tile. Its threads together load the tile and the halo round it to shared memory,
- * each sample once, and then read all neighbourhoods from there.
+ * The idea: a block is an output tile. Its threads together load the tile and the halo round it to shared memory, each
+ * sample once, and then read all neighbourhoods from there. A thread makes eight outputs of a column, so that it reads a
+ * sample once for eight taps.
  */
-template <typename T, int P, typename Sum, int N>
-__global__ void __launch_bounds__ (WIDTH *HEIGHT)
-    convolve_tiled (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveParameters<N> mask)
+template <typename T, typename Sum>
+__global__ void __launch_bounds__ (THREADS)
+    convolve_tiled (const __grid_constant__ ConvolveImage image, const __grid_constant__ ConvolveTiledTaps mask)
 {
-  extern __shared__ float tile[];
-  int tile_width = WIDTH + image.mask_width - 1;
-  int tile_height = HEIGHT + image.mask_height - 1;
-  int left = image.x0 + blockIdx.x * WIDTH, top = image.y0 + blockIdx.y * HEIGHT;
-  int x = left + threadIdx.x, y = top + threadIdx.y;
-  bool inside = x < image.x1 && y < image.y1;
+  int x = image.x0 + blockIdx.x * WIDTH + threadIdx.x, sample = blockIdx.z;
+  int y = image.y0 + (blockIdx.y * WARPS + threadIdx.y) * OUTPUTS;
+  bool is_copied = !(image.select >> sample & 1);
+  Sum sums[1][OUTPUTS] = {};
 
-  if (convolve_copied<T> (image, x, y, inside))
-    return;
+  if (!is_copied)
+    convolve_tiled_sums<T> (image, mask, sums);
+#pragma unroll
+  for (int c = 0; c < OUTPUTS; c++) {
+    bool writes = x < image.x1 && y + c < image.y1;
 
-  if (convolve_is_inside (image, left, top, WIDTH, HEIGHT))
-    load_tile<T, CONVOLVE_INSIDE> (image, left, top, tile_width, tile_height, tile);
-  else
-    load_tile<T, P> (image, left, top, tile_width, tile_height, tile);
-  __syncthreads ();
-  if (!inside)
-    return;
-
-  Sum sum = convolve_sum<Sum> (
-      image, [&] (int k) { return mask.tap[k]; },
-      [&] (int i, int j) { return tile[(threadIdx.y + j) * tile_width + threadIdx.x + i]; });
-  convolve_store<T> (image, x, y, blockIdx.z, sum);
+    if (!convolve_copied<T> (image, x, y + c, writes) && writes)
+      store<T> (image, mask, x, y + c, sample, sums[0][c]);
+  }
 }
 
 ConvolveStatus
 convolve_tiled_load (ConvolvePlan *plan, ConvolveError *error)
 {
-  static const ConvolveParameterKernels kernels = CONVOLVE_PARAMETER_KERNELS (convolve_tiled);
+  static const void *const floats[] = { (const void *) convolve_tiled<uint8_t, float>,
+    (const void *) convolve_tiled<uint16_t, float> };
+  static const void *const doubles[] = { (const void *) convolve_tiled<uint8_t, double>,
+    (const void *) convolve_tiled<uint16_t, double> };
+  static const void *const integers[] = { (const void *) convolve_tiled<uint8_t, uint32_t>,
+    (const void *) convolve_tiled<uint16_t, uint32_t> };
+  const void *const *kernels = convolve_tiled_sums_integers (plan) ? integers
+      : convolve_tiled_sums_doubles (plan)                         ? doubles
+                                                                   : floats;
 
-  return convolve_load_tiles (plan, convolve_parameter_kernel (plan, kernels),
-      { dim3 (WIDTH, HEIGHT), WIDTH, HEIGHT, convolve_tiled_shared_size (plan) }, plan->taps.taps, error);
+  if (plan->n_parts > 0)
+    return convolve_tiled_load_sets (plan, error);
+  return convolve_load_tiles (plan, kernels[plan->pixel.type], { dim3 (WIDTH, WARPS), WIDTH, WARPS * OUTPUTS, 0 },
+      plan->prepared, error);
 }
 
 ConvolveStatus

@@ -38,7 +38,7 @@ double convolve_set_multiple (const ConvolvePlan *plan, int k);
 /* Whether some set needs sums in double precision. */
 bool convolve_sets_need_double (const ConvolvePlan *plan);
 
-/* The number of sets that the kernels of global sum up together, at least the plan's: 2, 4 or 8. */
+/* The number of sets that the kernels of tiled and global sum up together, at least the plan's: 2, 4 or 8. */
 int convolve_sets_padded (const ConvolvePlan *plan);
 
 /*
