@@ -141,10 +141,11 @@ separable (Choice *choice)
   return is_products (choice) || choice->plan->taps.width * choice->plan->taps.height > 9;
 }
 
+/* Of combinations, tiled does those that are for no kernel in registers. */
 static bool
-is_beyond_5x5 (Choice *choice)
+tiled (Choice *choice)
 {
-  return choice->plan->taps.width * choice->plan->taps.height > 25;
+  return choice->plan->n_parts > 0 || choice->plan->taps.width * choice->plan->taps.height > 25;
 }
 
 /* The side up to which products in registers, by packed-separable or fused, are faster than on the tensor cores. */
@@ -235,7 +236,7 @@ packed (Choice *choice)
   return is_before_tensor (choice, samples == 2 && !small ? 9 : 7);
 }
 
-/* Eight sets of 3x3 are faster by global, two by direct. */
+/* Eight sets of 3x3 are faster by tiled, two by direct. */
 #define MOST_DIRECT_SETS 6
 
 static bool
@@ -433,8 +434,9 @@ box (Choice *choice)
  * h200-fast-1080p.csv and h200-fast-8K.csv: a limit lies between the last side at which another variant is faster in
  * all their rounds and the first at which this variant is.
  *
- * Masks of several sets and absolute values are for packed, direct and global alone, and best in this order: packed
- * does four products in an instruction, and global reads each sample again for every output.
+ * Masks of several sets and absolute values are for packed, direct, tiled and global alone, and best in this order:
+ * packed does four products in an instruction, direct has no tile to load, and global reads each sample again for every
+ * output.
  *
  * Rounded columns times rows are not for all of these: side_in_registers () says up to where packed-separable and, for
  * deep samples, fused are the fastest, but for tensor-fused in small planes of one or two bytes. separable does all of
@@ -469,7 +471,8 @@ static const struct
   { &convolve_variant_tensor_fused, is_products, "none: separable takes several times as long" },
   { &convolve_variant_tensor_separable, is_products, "none: the same" },
   { &convolve_variant_separable, separable, "h200-textbook.csv: masks 3x3 and 5x5, separable beside constant" },
-  { &convolve_variant_tiled, is_beyond_5x5, "h200-textbook.csv: masks 5x5 and 7x7, tiled beside constant" },
+  { &convolve_variant_tiled, tiled,
+      "h200-textbook.csv: masks 5x5 and 7x7, tiled beside constant; predicted, not measured: combinations" },
   { &convolve_variant_constant, NULL, "h200-textbook.csv: masks 3x3 and 5x5, constant beside all others" },
   { &convolve_variant_global, NULL, "none: it does every mask" },
 };
