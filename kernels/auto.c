@@ -141,13 +141,6 @@ separable (Choice *choice)
   return is_products (choice) || choice->plan->taps.width * choice->plan->taps.height > 9;
 }
 
-/* Of combinations, tiled does those that are for no kernel in registers. */
-static bool
-tiled (Choice *choice)
-{
-  return choice->plan->n_parts > 0 || choice->plan->taps.width * choice->plan->taps.height > 25;
-}
-
 /* The side up to which products in registers, by packed-separable or fused, are faster than on the tensor cores. */
 static int
 side_in_registers (const Choice *choice)
@@ -470,11 +463,10 @@ static const struct
       "h200-fft.md, Times: the side at which fft passes each other variant; fast: kind any, NV12, 63x63" },
   { &convolve_variant_tensor_fused, is_products, "none: separable takes several times as long" },
   { &convolve_variant_tensor_separable, is_products, "none: the same" },
-  { &convolve_variant_separable, separable, "h200-textbook.csv: masks 3x3 and 5x5, separable beside constant" },
-  { &convolve_variant_tiled, tiled,
-      "h200-textbook.csv: masks 5x5 and 7x7, tiled beside constant; predicted, not measured: combinations" },
-  { &convolve_variant_constant, NULL, "h200-textbook.csv: masks 3x3 and 5x5, constant beside all others" },
-  { &convolve_variant_global, NULL, "none: it does every mask" },
+  { &convolve_variant_separable, separable, "h200-textbook.csv: masks 3x3 and 5x5, separable beside tiled" },
+  { &convolve_variant_tiled, NULL,
+      "h200-textbook.csv: every mask, tiled beside constant and global; h200-edges.csv: kirsch, GRAY16" },
+  { &convolve_variant_global, NULL, "none: where tiled is not to be taken" },
 };
 
 static Choice

@@ -465,6 +465,10 @@ GST_START_TEST (test_variants)
     g_autofree gchar *line = g_strdup_printf ("cudaconvolve kernel-variant=%s", convolve_variant_name (i));
     GstElement *probe = gst_parse_launch (line, NULL);
 
+    if (g_str_equal (convolve_variant_name (i), "shrink")) { /* it takes no weights */
+      gst_object_unref (probe);
+      continue;
+    }
     if (gst_element_set_state (probe, GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE) {
       fail_unless (convolve_variant_on_device (i));
       g_print ("SKIP: %s: no CUDA device\n", convolve_variant_name (i));
