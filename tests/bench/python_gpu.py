@@ -7,7 +7,8 @@
 
 Without CUDACONVOLVE_LIBRARY the installed module is taken. Device memory comes from libcudart through ctypes, as objects with
 __cuda_array_interface__. Results are compared with those of the CPU, byte by byte. Where PyTorch or CuPy is installed, its arrays
-are checked, too, and torch.nn.functional.conv2d() and CV-CUDA are timed where they are installed. --check leaves out the times.
+are checked, too, and torch.nn.functional.conv2d(), CuPy's filters and CV-CUDA are timed where they are installed. --check leaves out
+the times.
 
 `device_us` is the time of a call on its stream, by events around many calls. `host_us` is what a call takes until it returns. copy is
 cudaMemcpyAsync() from device to device. Exits 1 where a result differs, and 77 without a GPU.
@@ -296,6 +297,31 @@ def torch_row(size, name, channels, arguments):
     return timed(lambda: torch.nn.functional.conv2d(image, weights, padding=side // 2), torch.cuda.current_stream().cuda_stream or 1)
 
 
+def cupy_row(name, shape, typestr, arguments, stream):
+    """CuPy's gaussian_filter(), uniform_filter() or convolve() with the same boundary; None where there is none for the mask."""
+    if not importlib.util.find_spec('cupy'):
+        return None
+    import cupy
+    from cupyx.scipy import ndimage
+    mask, flat = arguments['mask'], (1,) * (len(shape) - 2)
+    try:
+        with cupy.cuda.ExternalStream(stream):
+            image, out = cupy.full(shape, 77, typestr), cupy.empty(shape, typestr)
+            given = dict(output=out, mode='nearest')
+            if isinstance(mask, list):
+                taps = cupy.asarray(mask, 'f4').reshape(len(mask), len(mask), *flat) / cupy.float32(arguments['divisor'])
+                return timed(lambda: ndimage.convolve(image, taps, **given), stream)
+            if mask == 'gaussian':
+                sigmas = (arguments['sigma'],) * 2 + (0,) * len(flat)
+                return timed(lambda: ndimage.gaussian_filter(image, sigmas, truncate=3, **given), stream)
+            if mask == 'box':
+                return timed(lambda: ndimage.uniform_filter(image, (arguments['width'],) * 2 + flat, **given), stream)
+        return None
+    except Exception as reason:
+        print(f'# CuPy, {name} {mask if isinstance(mask, str) else len(mask)}: {reason}'.split('\n')[0], file=sys.stderr)
+        return None
+
+
 def batch_of(cvcuda, image):
     batch = cvcuda.ImageBatchVarShape(1)
     batch.pushback(image)
@@ -357,9 +383,10 @@ def measure():
                     continue
                 times = timed(lambda: cudaconvolve.filter2d(image, out=out, stream=stream, **arguments), stream)
                 print(f'{size},{name},cudaconvolve,{mask},{times[0]:.1f},{times[1]:.1f}', flush=True)
-                peer = cvcuda_row(name, shape, typestr, arguments, stream)
-                if peer:
-                    print(f'{size},{name},CV-CUDA,{mask},{peer[0]:.1f},{peer[1]:.1f}', flush=True)
+                for what, row in ('CV-CUDA', cvcuda_row), ('CuPy', cupy_row):
+                    peer = row(name, shape, typestr, arguments, stream)
+                    if peer:
+                        print(f'{size},{name},{what},{mask},{peer[0]:.1f},{peer[1]:.1f}', flush=True)
                 if 'fractions' in mask and typestr == '|u1':
                     times = torch_row(size, name, channels, arguments)
                     if times:

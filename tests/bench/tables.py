@@ -454,10 +454,33 @@ def beside_whom():
          ratios((time, cuda[('CV-CUDA', *key[1:])]) for key, time in cuda.items() if key[0] == 'cudaconvolve'), 'h100-cvcuda.csv'),
         ('CV-CUDA 0.19, calls from Python', 'six kinds of pixels, 1080p and 4K', 'H200', calls('CV-CUDA'), 'python.md'),
         ('PyTorch, `conv2d` in float16', 'fractions 3x3 and 9x9, 1080p and 4K', 'H200', calls('torch conv2d float16'), 'python.md'),
+        ('CuPy 14, `cupyx.scipy.ndimage`', 'Gaussians, fractions and a box, six kinds of pixels, 1080p and 4K', 'H200', calls('CuPy'),
+         'python.md'),
+        ('SPIDER, FlashFFTStencil', 'one sweep, below', 'H200',
+         ratios((own, time) for *_, time, _, own, _ in sweeps()), 'h200-stencils.csv'),
         ('`cudaupload`, `cudadownload`', 'NV12 from system memory and back, 1080p and 4K', 'H200',
          ratios((pipelines[size, PIPELINES[1][1]], pipelines[size, STOCK]) for size in ('1080p', '4K')), 'h200-pipeline.md'),
     )
     return table(['library', 'work', 'GPU', '`cudaconvolve` is', 'file'], [[*row, f'[{name}]({name})'] for *row, name in rows])
+
+
+def sweeps():
+    """Each sweep of a stencil program, and picoseconds a sample: its own, its copy's, those of auto with the same width, that copy's."""
+    times = {(row['what'], row['work'], row['type'], row['grid']): 1e3 * float(row['ns_per_sample'])
+             for row in read('h200-stencils.csv')}
+    same = 'GRAY16', '7680x4320'
+    for (what, work, kind, grid), time in times.items():
+        if what not in ('copy', 'cudaconvolve'):
+            yield (what, work, kind, grid, time, times.get(('copy', 'copy', kind, grid)),
+                   times['cudaconvolve', f'{work} fractions', *same], times['copy', 'copy', *same])
+
+
+def stencils():
+    """Programs of papers on stencils beside auto with a mask of the same width on 16 bits, by sample and over the copy."""
+    return table(['program', 'mask', 'samples', 'grid', 'ps a sample', 'over its copy', '`cudaconvolve`, 16 bits', 'over its copy',
+                  'times as fast'],
+                 [[what, work, kind, grid, figure(time), f'{time / copy:.2f}' if copy else '-', figure(own), f'{own / own_copy:.2f}', ratio(own, time)]
+                  for what, work, kind, grid, time, copy, own, own_copy in sweeps()])
 
 
 # From the plain kernel to the last one. The ideas are those of the variants' rows; what each teaches is from
@@ -745,7 +768,8 @@ def faces():
                   'dB beside the faces', 'size', 'bytes, 1 is those of the film'], lines)
 
 
-TABLES = {'faces': faces, 'speed': speed, 'answers': answers, 'speed-gpu': speed_gpu, 'speed-cpu': speed_cpu, 'beside-whom': beside_whom, 'pipeline': pipeline,
+TABLES = {'faces': faces, 'speed': speed, 'answers': answers, 'speed-gpu': speed_gpu, 'speed-cpu': speed_cpu, 'beside-whom': beside_whom,
+          'stencils': stencils, 'pipeline': pipeline,
           'programs': programs, 'ladder': ladder, 'peers': peers, 'cudnn': cudnn, 'undo': undo, 'undo-cases': undo_cases,
           'suspects': suspects, 'suspect-films': suspect_films, 'learned': learned, 'letters': letters, 'hides': hides,
           'fast': fast, 'fast-1080p': fast_1080p, 'fast-8K': fast_8k, 'bandwidth': bandwidth, 'fast-goals': fast_goals, 'fast-nvidia': fast_nvidia,
