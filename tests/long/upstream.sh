@@ -108,10 +108,12 @@ scenario () {
   return "$status"
 }
 
-# Pictures of 12 s, because some scenarios play beyond the clip's end; seeks are in the clip, too.
-pictures="videotestsrc num-buffers=360 ! video/x-raw,format=NV12,width=320,height=180,framerate=30/1"
+# A film of 12 s, because some scenarios play beyond the clip's end; seeks are in the clip, too.
+pictures="filesrc location=out/upstream/pictures.mov ! decodebin"
 clip="filesrc location=examples/clip.mp4 ! decodebin ! videoconvert"
 scenarios () {
+  gst-launch-1.0 -q videotestsrc num-buffers=360 ! video/x-raw,format=I420,width=320,height=180,framerate=30/1 ! jpegenc ! qtmux \
+    ! filesink location=out/upstream/pictures.mov
   for each in play_15s pause_resume seek_forward seek_backward seek_with_stop seek_forward_backward fast_forward \
     scrub_forward_seeking scrub_backward_seeking reverse_playback change_state_intensive; do
     check "$each: gaussian" scenario "$each" "$pictures ! cudaconvolve name=convolve sigma=3 ! fakesink sync=true"
