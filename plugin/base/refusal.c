@@ -274,14 +274,25 @@ gst_cuda_convolve_refuse_missing_caps (GstCudaConvolveBase *base)
         NULL);
 }
 
+static gboolean
+has_size (const GstCaps *caps)
+{
+  const GstStructure *fields = gst_caps_get_structure (caps, 0);
+
+  return gst_structure_has_field (fields, "width") && gst_structure_has_field (fields, "height")
+      && gst_structure_has_field (fields, "format");
+}
+
 gboolean
 gst_cuda_convolve_refuse_size (GstCudaConvolveBase *base, GstCaps *caps, GstVideoInfo *info)
 {
   if (gst_video_info_from_caps (info, caps))
     return FALSE;
   gst_cuda_convolve_errors_post (base->errors, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-      "caps: GStreamer cannot describe frames with these caps: their bytes are too many, or the fields contradict each "
-      "other",
+      has_size (caps)
+          ? "caps: GStreamer cannot describe frames with these caps: their bytes are too many, or the fields "
+            "contradict each other"
+          : "caps: width and height are missing, or the format; appsrc needs all three",
       gst_info_strdup_printf ("caps: %" GST_PTR_FORMAT, caps));
   return TRUE;
 }

@@ -50,7 +50,7 @@ gst_cuda_convolve_analytics_read_object (const GstAnalyticsODMtd *object, gboole
   if (!gst_analytics_od_mtd_get_location (object, &x, &y, &width, &height, &confidence))
     return FALSE;
 #endif
-  *read = (GstCudaConvolveObject){ .type = g_quark_to_string (gst_analytics_od_mtd_get_obj_type (object)),
+  *read = (GstCudaConvolveObject){ .type = gst_cuda_convolve_read_type (gst_analytics_od_mtd_get_obj_type (object)),
     .id = track_of (object),
     .confidence = gst_cuda_convolve_read_confidence (confidence),
     .x = x,

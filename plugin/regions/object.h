@@ -41,7 +41,10 @@ gst_cuda_convolve_name_is_sure (gdouble confidence)
   return confidence > 0.5;
 }
 
-/* Adds a name, which is not copied. */
+/* The text of a type; NULL where there is none, or nothing but blanks: such an object has no type, and is covered. */
+const gchar *gst_cuda_convolve_read_type (GQuark type);
+
+/* Adds a name, which is not copied, and is none where it has nothing but blanks. */
 void gst_cuda_convolve_object_add_name (GstCudaConvolveObject *object, const gchar *name);
 
 /*

@@ -151,7 +151,7 @@ class_of (GstAnalyticsRelationMeta *relations, const GstAnalyticsSegmentationMtd
           &state, &classes)
       || index >= gst_analytics_cls_mtd_get_length (&classes))
     return NULL;
-  return g_quark_to_string (gst_analytics_cls_mtd_get_quark (&classes, index));
+  return gst_cuda_convolve_read_type (gst_analytics_cls_mtd_get_quark (&classes, index));
 }
 
 /* How many regions of the list are not the background. */

@@ -139,6 +139,49 @@ GST_START_TEST (other_writers)
 }
 GST_END_TEST;
 
+/* Blanks are no type and no name, and an id counts in every type of integers. Who is not known is covered. */
+GST_START_TEST (blank_texts)
+{
+  static const Face faces[] = { { "", 0, -1, NULL, -1 }, { " \t", 0, -1, "", -1 }, { "face", 0, -1, " ", -1 } };
+  static const struct
+  {
+    const gchar *properties, *covered;
+  } rows[] = { { "", "ABC" }, { "region-types=face", "ABC" }, { "region-types=person", "AB" },
+    { "region-ids=!anna", "ABC" }, { "region-ids=anna", "ABC" } };
+  GType types[] = { G_TYPE_INT, G_TYPE_UINT, G_TYPE_INT64, G_TYPE_UINT64 };
+  GstVideoInfo info = info_of ("GRAY8", 5 * SIDE, 40);
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *line = g_strdup_printf (FILL "%s", rows[i].properties);
+    g_autofree gchar *covered = NULL;
+    GstHarness *harness = harness_new_for (line, &info);
+    g_autoptr (GstBuffer) in = add_faces (grey_frame (&info, 0), faces, G_N_ELEMENTS (faces));
+    g_autoptr (GstBuffer) out = push_frame (harness, in, FALSE);
+
+    covered = covered_faces (&info, out, G_N_ELEMENTS (faces));
+    fail_unless (g_str_equal (covered, rows[i].covered), "%s: %s are covered, and not %s", line, covered,
+        rows[i].covered);
+    gst_harness_teardown (harness);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (types); i++) {
+    GstHarness *harness = harness_new_for (FILL "region-ids=!7", &info);
+    GstBuffer *in = grey_frame (&info, 0);
+    GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta (in, "face", 10, 10, 9, 9);
+    GstStructure *param = gst_structure_new_empty ("object_id");
+    GValue id = G_VALUE_INIT, seven = G_VALUE_INIT;
+
+    g_value_init (&seven, G_TYPE_INT);
+    g_value_set_int (&seven, 7);
+    g_value_init (&id, types[i]);
+    fail_unless (g_value_transform (&seven, &id));
+    gst_structure_take_value (param, "id", &id);
+    gst_video_region_of_interest_meta_add_param (region, param);
+    expect_box (harness, &info, in, 0, 0, 0, 0, g_type_name (types[i]));
+    gst_harness_teardown (harness);
+  }
+}
+GST_END_TEST;
+
 /* Below the least confidence a region is no region, but the frame has metadata: no fallback. */
 GST_START_TEST (unsure_is_metadata)
 {
@@ -357,6 +400,7 @@ region_choice (void)
   tcase_set_timeout (tc, 0);
   tcase_add_test (tc, chosen);
   tcase_add_test (tc, other_writers);
+  tcase_add_test (tc, blank_texts);
   tcase_add_test (tc, unsure_is_metadata);
   tcase_add_test (tc, lost_id);
   tcase_add_test (tc, shared_id);

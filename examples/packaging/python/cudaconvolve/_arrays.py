@@ -84,6 +84,8 @@ def _library_of(array):
 def _of_interface(name, array, interface, device):
     address, read_only = interface['data']
     dtype = interface['typestr']
+    if not dtype[2:].isdigit():
+        raise TypeError(f'{name}: has samples of type {dtype}, and no numbers')
     size = int(dtype[2:])
     return View(name, address, interface['shape'], interface.get('strides'), dtype[1:], device, array, size > 1 and
                 dtype[0] == ('>' if sys.byteorder == 'little' else '<'), not read_only, interface.get('stream'))

@@ -362,6 +362,14 @@ def of_taps(data, width, height, divisor, offset):
     return Weights(width | 1, height | 1, [taps], 1.0 if divisor is None else divisor, offset)
 
 
+def number(name, value):
+    """The value as a float; a ValueError or TypeError names the argument."""
+    try:
+        return float(value)
+    except (TypeError, ValueError) as reason:
+        raise type(reason)(f'{name}: {value!r} is no number') from None
+
+
 def of_rows(mask, divisor, offset):
     """The mask of an array, or of a list of rows."""
     if hasattr(mask, '__array_interface__') and getattr(mask, 'ndim', 0) == 2 and getattr(mask, 'dtype', '') == 'float64':
@@ -370,7 +378,7 @@ def of_rows(mask, divisor, offset):
     else:
         rows = mask.tolist() if hasattr(mask, 'tolist') else mask
         try:
-            rows = [[float(tap) for tap in row] for row in rows]
+            rows = [[number('mask', tap) for tap in row] for row in rows]
         except TypeError:
             raise ValueError('mask: weights are rows of real numbers, in two dimensions') from None
         height, width = len(rows), len(rows[0]) if rows else 0
@@ -384,9 +392,9 @@ def of_rows(mask, divisor, offset):
 
 def of(mask, width, height, sigma, divisor, offset):
     """The Weights of a preset's text or of an array."""
-    divisor = None if divisor is None else float(divisor)
+    divisor, offset = None if divisor is None else number('divisor', divisor), number('offset', offset)
     if isinstance(mask, str):
-        return of_preset(mask, width, height, None if sigma is None else float(sigma), divisor, float(offset))
+        return of_preset(mask, width, height, None if sigma is None else number('sigma', sigma), divisor, offset)
     if width is not None or height is not None or sigma is not None:
         raise ValueError('width, height and sigma are for presets, and mask is an array')
-    return of_rows(mask, divisor, float(offset))
+    return of_rows(mask, divisor, offset)
