@@ -49,7 +49,8 @@ check_arguments (const Options *options)
     complain ("--container=%s: the containers are %s", options->container, names);
   else if (!options->container && !output_is_pipe (options->output) && !batch_is (options->input)
       && !container_of (options->output))
-    complain ("%s: the name of the output has to end in one of %s", options->output, names);
+    complain ("%s: the name of the output has to end in one of %s; pictures of a film go to a name such as %s%%05d.png",
+        options->output, names, g_str_has_suffix (options->output, "/") ? options->output : "frames/");
   else if (options->codec && !encoder_is_codec (options->codec))
     complain ("--codec=%s: the codecs are %s", options->codec, codecs);
   else if (options->quality < 0 || options->quality > 100)
