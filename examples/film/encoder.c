@@ -45,7 +45,8 @@ static const Encoder encoders[] = {
   { "prores", "ProRes", "avenc_prores_ks", "bits-per-mb=Q threads=T", 200, 4000, NULL, "gstreamer1.0-libav", TRUE, 0 },
   { "png", "PNG", "pngenc", "compression-level=6", 0, 0, NULL, "gstreamer1.0-plugins-good", FALSE, 0 },
   { "jpeg", "JPEG", "jpegenc", "quality=Q", 40, 98, NULL, "gstreamer1.0-plugins-good", FALSE, 0 },
-  { "gif", "GIF", "gifenc", "repeat=-1", 0, 0, NULL, "the GIF encoder of gst-plugins-rs, or write film.mkv and make the GIF by ffmpeg", FALSE, 0 },
+  { "gif", "GIF", "gifenc", "repeat=-1", 0, 0, NULL,
+      "the GIF encoder of gst-plugins-rs, or write film.mkv and make the GIF by ffmpeg", FALSE, 0 },
 };
 
 /* The encoders of sound, the best one of each codec first. */
