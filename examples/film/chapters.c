@@ -94,9 +94,9 @@ chapters_from_toc (const GstToc *toc)
   return not_empty (chapters);
 }
 
-/* A chapter ends where the next one begins, and the last one at an unknown time. */
+/* A chapter ends where the next one begins. */
 GstToc *
-chapters_to_toc (const Chapters *chapters)
+chapters_to_toc (const Chapters *chapters, GstClockTime film)
 {
   GstToc *toc = gst_toc_new (GST_TOC_SCOPE_GLOBAL);
   GstTocEntry *edition = gst_toc_entry_new (GST_TOC_ENTRY_TYPE_EDITION, "1");
@@ -105,8 +105,9 @@ chapters_to_toc (const Chapters *chapters)
     const Chapter *chapter = &g_array_index (chapters->list, Chapter, i);
     char *uid = g_strdup_printf ("%u", i + 1);
     GstTocEntry *entry = gst_toc_entry_new (GST_TOC_ENTRY_TYPE_CHAPTER, uid);
-    const gint64 end =
-        i + 1 < chapters->list->len ? (gint64) (chapter + 1)->begin : (gint64) (chapter->begin + GST_SECOND);
+    const GstClockTime end = i + 1 < chapters->list->len ? (chapter + 1)->begin
+        : film > chapter->begin                          ? film
+                                                         : chapter->begin + GST_SECOND;
 
     gst_toc_entry_set_start_stop_times (entry, chapter->begin, end);
     gst_toc_entry_set_tags (entry, gst_tag_list_new (GST_TAG_TITLE, *chapter->title ? chapter->title : uid, NULL));

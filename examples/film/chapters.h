@@ -15,8 +15,8 @@ Chapters *chapters_read (const char *file);
 Chapters *chapters_from_toc (const GstToc *toc);
 void chapters_free (Chapters *chapters);
 
-/* The chapters as a GstToc. */
-GstToc *chapters_to_toc (const Chapters *chapters);
+/* The chapters as a GstToc. The last one ends with the film, or has a second where it begins no earlier than that end. */
+GstToc *chapters_to_toc (const Chapters *chapters, GstClockTime film);
 guint chapters_count (const Chapters *chapters);
 
 /* How many tracks of time codes an MP4 or QuickTime file has, which GStreamer does not show. */

@@ -166,6 +166,15 @@ stream_name (Stream *stream)
   gst_caps_unref (caps);
 }
 
+/* Where the film ends as its file says, or zero. */
+static GstClockTime
+stated_end (const Streams *streams)
+{
+  gint64 end;
+
+  return gst_pad_query_duration (streams->main->origin, GST_FORMAT_TIME, &end) && end > 0 ? end : 0;
+}
+
 /* All pads are there, and each of them holds its data back. */
 void
 streams_link (Streams *streams)
@@ -196,7 +205,7 @@ streams_link (Streams *streams)
     }
   }
   if (streams->chapters && !streams->container->iso && GST_IS_TOC_SETTER (streams->mux)) {
-    GstToc *toc = chapters_to_toc (streams->chapters);
+    GstToc *toc = chapters_to_toc (streams->chapters, stated_end (streams));
 
     gst_toc_setter_set_toc (GST_TOC_SETTER (streams->mux), toc);
     gst_toc_unref (toc);

@@ -173,14 +173,15 @@ GST_START_TEST (chapters_of_mp4)
   back = chapters_read (name);
   g_assert_nonnull (back);
   g_assert_cmpuint (chapters_count (back), ==, 3);
-  again = chapters_to_toc (back);
+  again = chapters_to_toc (back, 5 * GST_SECOND);
   entries = gst_toc_entry_get_sub_entries (gst_toc_get_entries (again)->data);
   for (guint i = 0; titles[i]; i++, entries = entries->next) {
-    gint64 begin;
+    gint64 begin, end;
     gchar *title;
 
-    g_assert_true (gst_toc_entry_get_start_stop_times (entries->data, &begin, NULL));
+    g_assert_true (gst_toc_entry_get_start_stop_times (entries->data, &begin, &end));
     g_assert_cmpint (begin, ==, i * 1500 * GST_MSECOND);
+    g_assert_cmpint (end, ==, titles[i + 1] ? (i + 1) * 1500 * GST_MSECOND : 5 * GST_SECOND);
     g_assert_true (gst_tag_list_get_string (gst_toc_entry_get_tags (entries->data), GST_TAG_TITLE, &title));
     g_assert_cmpstr (title, ==, titles[i]);
     g_free (title);
