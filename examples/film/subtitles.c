@@ -83,12 +83,49 @@ subtitle_description (Stream *stream, const GstCaps *caps, GstCaps *taken)
   return description;
 }
 
+/*
+ * Puts an empty text before one that begins later than the film. GStreamer's muxer would write an empty edit there, behind which
+ * FFmpeg takes the last text for shorter than it is.
+ */
+static GstPadProbeReturn
+begin_empty (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstEvent *event = gst_pad_get_sticky_event (pad, GST_EVENT_SEGMENT, 0);
+  const GstSegment *segment;
+  GstSegment whole;
+  GstBuffer *empty;
+  GstClockTime begin;
+
+  gst_pad_remove_probe (pad, GST_PAD_PROBE_INFO_ID (info));
+  if (!event)
+    return GST_PAD_PROBE_OK;
+  gst_event_parse_segment (event, &segment);
+  begin = gst_segment_to_running_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (GST_PAD_PROBE_INFO_BUFFER (info)));
+  if (GST_CLOCK_TIME_IS_VALID (begin) && begin > 0) {
+    gst_segment_init (&whole, GST_FORMAT_TIME);
+    empty = gst_buffer_new ();
+    GST_BUFFER_PTS (empty) = 0;
+    /* The muxer fills the rest with an empty text of its own, which nothing would be left for otherwise. */
+    GST_BUFFER_DURATION (empty) = begin / 2;
+    gst_pad_push_event (pad, gst_event_new_segment (&whole));
+    gst_pad_push (pad, empty);
+    gst_pad_push_event (pad, gst_event_ref (event));
+  }
+  gst_event_unref (event);
+  return GST_PAD_PROBE_OK;
+}
+
 void
 subtitle_watch (Stream *stream, GstElement *bin)
 {
   GstElement *setter = gst_bin_get_by_name (GST_BIN (bin), "plain");
   GstPad *pad;
 
+  if (stream->streams->container->iso) {
+    pad = gst_element_get_static_pad (bin, "src");
+    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, begin_empty, NULL, NULL);
+    gst_object_unref (pad);
+  }
   if (!setter)
     return;
   pad = gst_element_get_static_pad (setter, "src");

@@ -458,6 +458,9 @@ class Comparison:
                 texts = [ffmpeg('-i', 'file:' + content.path, '-map', '0:%d' % stream['index'], '-f', 'srt', '-').stdout.decode()
                          for content, stream in ((self.before, before), (self.after, after))]
                 texts = [re.sub('</?font[^>]*>', '', text) for text in texts]
+                spans = [re.findall('.* --> .*', text) for text in texts]
+                if spans[0] != spans[1]:
+                    self.note(name + ': times', '%s -> %s' % tuple(spans))
                 if texts[0] != texts[1]:
                     self.note(name + ': text', '%r -> %r' % (texts[0][:60], texts[1][:60]))
         for name, before, after in self.pairs('cover', 'cover'):
@@ -485,6 +488,9 @@ class Comparison:
             self.note('chapters', '%d -> %d' % (len(marks[0]), len(marks[1])))
         elif any(abs(a[0] - b[0]) > TIME or a[1] != b[1] for a, b in zip(*marks)):
             self.note('chapters', '%s -> %s' % tuple(marks))
+        ends = [float(content.chapters[-1]['end_time']) for content in (self.before, self.after) if content.chapters]
+        if len(ends) == 2 and abs(ends[0] - ends[1]) > LENGTH:
+            self.note('chapters: end', '%.3f s -> %.3f s' % tuple(ends))
         tags = [{key.lower(): value for key, value in content.format.get('tags', {}).items()}
                 for content in (self.before, self.after)]
         for name in ('title', 'artist', 'comment', 'album', 'genre', 'date', 'location', *(
