@@ -8,6 +8,7 @@
 #define NO_MORE "cudaconvolve-film-no-more" /* data of a demuxer that has found all streams */
 #define MOST_HELD (32u << 20)               /* bytes of a stream while others are looked for */
 #define LONGEST_HELD (5 * GST_SECOND)
+#define MOST_WAITS 10000 /* a second; parsebin needs far less than a millisecond */
 
 /*
  * Whether all streams are there: each demuxer has said so, and parsebin has brought the pads of all of them. A demuxer of FLV finds
@@ -151,12 +152,44 @@ to_be_parsed (GstElement *parse, GstPad *pad, GstCaps *caps, gpointer data)
   return stream_kind_of (gst_structure_get_name (structure)) != SUBTITLES && !(parsed && gst_caps_is_fixed (caps));
 }
 
+/*
+ * parsebin drops the errors of an element until it has taken the element, and unlocks the state of the element last. A
+ * demuxer reads in a thread of its own, and what it says of a broken film would be lost if it were faster.
+ */
+static GstPadProbeReturn
+bytes_come (GstPad *pad, GstPadProbeInfo *info, gpointer taker)
+{
+  GstElement *element = gst_pad_get_parent_element (pad);
+
+  if (!element || g_thread_self () == taker) {
+    g_clear_pointer (&element, gst_object_unref);
+    return GST_PAD_PROBE_OK;
+  }
+  for (guint i = 0; i < MOST_WAITS && gst_element_is_locked_state (element) && !GST_PAD_IS_FLUSHING (pad); i++)
+    g_usleep (100);
+  gst_object_unref (element);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+/* To be called in the thread in which parsebin takes the element. */
+static void
+keep_errors (GstElement *element)
+{
+  GstPad *pad = gst_element_get_static_pad (element, "sink");
+
+  if (!pad)
+    return;
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_PULL | GST_PAD_PROBE_TYPE_BUFFER, bytes_come, g_thread_self (), NULL);
+  gst_object_unref (pad);
+}
+
 static void
 element_added (GstBin *parse, GstElement *element, gpointer data)
 {
   Streams *streams = data;
   GstElementFactory *factory = gst_element_get_factory (element);
 
+  keep_errors (element);
   if (!factory)
     return;
   if (!strcmp (GST_OBJECT_NAME (factory), "matroskademux"))
