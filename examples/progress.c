@@ -2,6 +2,7 @@
 #include "progress.h"
 
 static void (*instead) (const char *text);
+static int warnings; /* atomic */
 
 void
 complain_through (void (*call) (const char *text))
@@ -19,11 +20,19 @@ complain (const char *format, ...)
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
   g_strdelimit (text, "\n", ' ');
+  if (g_str_has_prefix (text, "warning: "))
+    g_atomic_int_inc (&warnings);
   if (instead)
     instead (text);
   else
     g_printerr ("%s: %s\n", g_get_prgname (), text);
   g_free (text);
+}
+
+guint
+complain_warnings (void)
+{
+  return g_atomic_int_get (&warnings);
 }
 
 void

@@ -8,6 +8,9 @@
 /* One line on stderr, in the form of printf, after the program's name. */
 void complain (const char *format, ...) G_GNUC_PRINTF (1, 2);
 
+/* How many of these lines began with "warning: ". */
+guint complain_warnings (void);
+
 /* Hands each such line, without the program's name, to a function instead. */
 void complain_through (void (*call) (const char *text));
 

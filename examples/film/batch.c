@@ -124,7 +124,7 @@ batch_convolve (const Options *options)
 {
   GPtrArray *films;
   GHashTable *outputs = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  guint made = 0, there = 0, failed = 0;
+  guint made = 0, there = 0, failed = 0, warned = 0;
 
   if (!make_folder (options)) {
     g_hash_table_unref (outputs);
@@ -134,6 +134,7 @@ batch_convolve (const Options *options)
   for (guint i = 0; i < films->len && !play_was_interrupted (); i++) {
     Options one = *options;
     char *output = output_name (options, films->pdata[i]);
+    const guint warnings = complain_warnings ();
 
     one.input = films->pdata[i];
     one.output = output;
@@ -152,6 +153,7 @@ batch_convolve (const Options *options)
       made++;
     } else
       failed++;
+    warned += complain_warnings () > warnings;
     g_hash_table_add (outputs, output);
   }
   g_hash_table_unref (outputs);
@@ -161,7 +163,8 @@ batch_convolve (const Options *options)
   say_number ("made", made);
   say_number ("there", there);
   say_number ("failed", failed);
-  say_end ("films: %u made, %u there already, %u failed", made, there, failed);
+  say_number ("warned", warned);
+  say_end ("films: %u made, %u there already, %u failed, %u with warnings", made, there, failed, warned);
   g_ptr_array_unref (films);
   return failed == 0 && made + there > 0 && !play_was_interrupted ();
 }

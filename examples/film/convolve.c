@@ -272,6 +272,7 @@ finish (Run *run, guint64 frames, const char *lacks)
     return FALSE;
   if (!complete_file (run) || !write_compared (run) || !write_boxes (run) || !output_keep (&run->film))
     return FALSE;
+  streams_warn (run->streams);
   if (!run->options->brief || say_is_json ()) {
     streams_say (run->streams);
     say_chapters (streams_chapters (run->streams));

@@ -358,12 +358,17 @@ streams_lost (const Streams *streams)
 }
 
 void
-streams_say (const Streams *streams)
+streams_warn (const Streams *streams)
 {
   lost_warn (&streams->lost, streams->options->input);
   if (streams->other_width)
     complain ("warning: %s: the film changes its size from %dx%d to %dx%d; all frames have the first size now",
         streams->options->input, streams->width, streams->height, streams->other_width, streams->other_height);
+}
+
+void
+streams_say (const Streams *streams)
+{
   for (guint i = 0; i < streams->list->len; i++) {
     const Stream *stream = g_ptr_array_index (streams->list, i);
     const char *outcome = stream->outcome ? stream->outcome : stream->kept ? "kept as it is" : "";

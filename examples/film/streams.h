@@ -45,6 +45,9 @@ GstClockTime streams_end (const Streams *streams);
 /* How many streams GStreamer could not read at all. To be asked before the pipeline stops. */
 guint streams_lost (const Streams *streams);
 
+/* Warns of frames that could not be decoded, and of a size that changes. */
+void streams_warn (const Streams *streams);
+
 /* Says a line for each stream: what became of it. */
 void streams_say (const Streams *streams);
 

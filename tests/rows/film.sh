@@ -299,18 +299,24 @@ film_folder () {
     refuses 'are for one film' out/folder out/folder-made --cover=faces --preview
 }
 
-# Films without their index fail at once, and each one says so: GStreamer may lose the error of a film that is read fast.
+# Films without their index fail at once, and each one says so: GStreamer may lose the error of a film that is read fast. A
+# damaged film gets its warning in a folder, too, and counts.
 film_broken () {
   rm -rf out/broken out/broken-made && mkdir -p out/broken && python3 -c '
 data = open("examples/clip.mp4", "rb").read()
 index, frames = data.index(b"moov") - 4, data.index(b"mdat") - 4
 for number in range(6):
-    open("out/broken/bad%d.mp4" % number, "wb").write(data[:index] + data[frames:frames + 20000])' || return 1
+    open("out/broken/bad%d.mp4" % number, "wb").write(data[:index] + data[frames:frames + 20000])
+middle = len(data) // 2
+open("out/broken/damaged.mp4", "wb").write(data[:middle] + bytes(40000) + data[middle + 40000:])' || return 1
   for run in 1 2 3; do
     ! timeout 20 build/examples/film/cudaconvolve-film 'out/broken/bad*' out/broken-made >out/example 2>&1 || return 1
     cat out/example
     [ "$(grep -c 'no playable streams' out/example)" = 6 ] || { echo "run $run"; return 1; }
   done
+  ! timeout 60 build/examples/film/cudaconvolve-film out/broken out/broken-made mask=box >out/example 2>&1 && cat out/example &&
+    grep -q 'warning: out/broken/damaged.mp4: .* could not be decoded' out/example &&
+    grep -q '^films: 1 made, 0 there already, 6 failed, 1 with warnings$' out/example
 }
 
 # What could go unseen gets a warning: a film that ends before the time that it states, and boxes that count in other
