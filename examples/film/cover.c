@@ -253,7 +253,7 @@ cover_new (const Options *options, GstElement *convolve)
   cover->options = options;
   cover->convolve = gst_object_ref (convolve);
   cover->sink = gst_element_get_static_pad (convolve, "sink");
-  cover->covered = covered_new (convolve);
+  cover->covered = covered_new (convolve, !options->preview);
   gst_video_info_init (&cover->info);
   if (!set_properties (cover) || !(options->boxes ? read_tracks (cover) : begin_detector (cover)))
     g_clear_pointer (&cover, cover_free);

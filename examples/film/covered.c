@@ -16,6 +16,7 @@ typedef struct
 struct _Covered
 {
   GQueue kept; /* Kept */
+  gboolean compares;
   Counts counts;
 };
 
@@ -167,8 +168,9 @@ count_open (Counts *counts, const Kept *kept)
 
 /* A frame that cannot be read counts as one that hides nothing. */
 static void
-count (Counts *counts, const Kept *kept, GstBuffer *result)
+count (Covered *covered, const Kept *kept, GstBuffer *result)
 {
+  Counts *counts = &covered->counts;
   GstVideoFrame before, after;
 
   if (!gst_video_frame_map (&before, &kept->info, kept->frame, GST_MAP_READ)) {
@@ -180,7 +182,7 @@ count (Counts *counts, const Kept *kept, GstBuffer *result)
   else {
     if (!has_box (kept->frame))
       *(differs (&before, &after) ? &counts->by_held : &counts->bare) += 1;
-    else if (!all_hidden (kept->frame, &before, &after))
+    else if (covered->compares && !all_hidden (kept->frame, &before, &after))
       count_open (counts, kept);
     else
       *(kept->has_new ? &counts->by_new : &counts->by_held) += 1;
@@ -206,7 +208,7 @@ frame_out (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   if (kept->frame == result && !has_box (result))
     covered->counts.bare++;
   else
-    count (&covered->counts, kept, result);
+    count (covered, kept, result);
   kept_free (kept);
   return GST_PAD_PROBE_OK;
 }
@@ -226,11 +228,12 @@ covered_frame_in (Covered *covered, GstPad *sink, GstBuffer *frame, GstClockTime
 }
 
 Covered *
-covered_new (GstElement *element)
+covered_new (GstElement *element, gboolean compares)
 {
   Covered *covered = g_new0 (Covered, 1);
   GstPad *pad = gst_element_get_static_pad (element, "src");
 
+  covered->compares = compares;
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, frame_out, covered, NULL);
   gst_object_unref (pad);
   return covered;

@@ -17,8 +17,11 @@ typedef struct
   GstClockTime first; /* where in the film the first open frame is */
 } Counts;
 
-/* Looks at what leaves the element's pad src. Frames come out in the order in which they go in. */
-Covered *covered_new (GstElement *element);
+/*
+ * Looks at what leaves the element's pad src. Frames come out in the order in which they go in. Unless it compares, every box
+ * counts as one that hides.
+ */
+Covered *covered_new (GstElement *element, gboolean compares);
 void covered_free (Covered *covered);
 
 /*

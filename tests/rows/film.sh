@@ -214,6 +214,16 @@ film_compares () {
     film --boxes=out/still.json out/black.mkv out/anonymised.webm
 }
 
+# A preview hides nothing: chroma stays, so that most edges of saturated bars do.
+film_previews () {
+  box='"x": 20, "y": 20, "width": 90, "height": 200'
+  printf '%s' "{ \"face\": [ [ { \"time\": 0, $box }, { \"time\": 1, $box } ] ] }" >out/still.json
+  gst-launch-1.0 -q videotestsrc pattern=smpte num-buffers=25 ! video/x-raw,format=Y444,width=640,height=360,framerate=25/1 \
+    ! avenc_ffv1 ! matroskamux ! filesink location=out/bars.mkv &&
+    film --boxes=out/still.json --preview out/bars.mkv out/preview.mkv >out/example && cat out/example &&
+    [ "$(tail -n 1 out/example)" = "preview: nothing is covered; 25 of 25 frames would be" ]
+}
+
 # refuses_place X Y WIDTH HEIGHT: a box that is no part of the clip's picture.
 refuses_place () {
   refuses_boxes 'line 1: .*outside the film' "{ \"face\": [ [ { \"time\": 1, \"x\": $1, \"y\": $2, \"width\": $3,
@@ -394,6 +404,7 @@ film_rows () {
   check "film: mistakes in arguments" film_refuses
   check "film: properties that leave a face readable" film_refuses_properties
   check "film: boxes that hide nothing" film_compares
+  check "film: a preview" film_previews
   check "film: odd, small and turned films" film_sizes
   check "film: counts" film_counts
   check "film: mistakes in files of boxes" film_refuses_boxes
