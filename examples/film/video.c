@@ -9,7 +9,6 @@
 #include "keyframes.h"
 #include "play.h"
 
-#define HD 720       /* lines, from which on GStreamer takes the matrix of BT.709 */
 #define FINEST 90000 /* ticks in a second, at least, of an MP4 file's clock */
 
 /* A clock that counts frames of the film's rate exactly, and is fine enough for any other times. */
@@ -40,37 +39,52 @@ note_size (Streams *streams, const GstStructure *structure)
 }
 
 /*
- * Films of full range that do not name their matrix: GStreamer takes such colorimetry for invalid, and the picture for one of limited
- * range. The matrix is then what GStreamer takes by default.
+ * The colorimetry that a film without a matrix gets, or NULL. By default GStreamer goes by the height, which is another one where
+ * the picture is turned; and it takes such a film for one of limited range.
  */
+static char *
+name_colorimetry (const Streams *streams, const GstCaps *caps)
+{
+  GstCaps *bare = gst_caps_copy (caps);
+  GstStructure *structure = gst_caps_get_structure (bare, 0);
+  GstVideoColorimetry named = { 0 };
+  GstVideoInfo info;
+  char *text = NULL;
+
+  gst_video_colorimetry_from_string (&named, gst_structure_get_string (structure, "colorimetry"));
+  gst_structure_remove_field (structure, "colorimetry");
+  if (named.matrix == GST_VIDEO_COLOR_MATRIX_UNKNOWN && gst_video_info_from_caps (&info, bare)) {
+    if (named.range == GST_VIDEO_COLOR_RANGE_0_255) {
+      named.matrix = info.colorimetry.matrix;
+      text = gst_video_colorimetry_to_string (&named);
+    } else if (streams->turn != GST_VIDEO_ORIENTATION_IDENTITY && GST_VIDEO_INFO_IS_YUV (&info))
+      text = gst_video_colorimetry_to_string (&info.colorimetry);
+  }
+  gst_caps_unref (bare);
+  return text;
+}
+
 static GstPadProbeReturn
 caps_come (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   Streams *streams = data;
   GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
-  GstVideoColorimetry colorimetry;
-  const GstStructure *structure;
   GstCaps *caps;
-  char *text;
-  int height = 0;
+  char *colorimetry;
 
   if (GST_EVENT_TYPE (event) != GST_EVENT_CAPS)
     return GST_PAD_PROBE_OK;
   gst_event_parse_caps (event, &caps);
-  structure = gst_caps_get_structure (caps, 0);
-  note_size (streams, structure);
-  if (!gst_video_colorimetry_from_string (&colorimetry, gst_structure_get_string (structure, "colorimetry"))
-      || colorimetry.range != GST_VIDEO_COLOR_RANGE_0_255 || colorimetry.matrix != GST_VIDEO_COLOR_MATRIX_UNKNOWN)
+  note_size (streams, gst_caps_get_structure (caps, 0));
+  colorimetry = name_colorimetry (streams, caps);
+  if (!colorimetry)
     return GST_PAD_PROBE_OK;
-  gst_structure_get_int (structure, "height", &height);
-  colorimetry.matrix = height >= HD ? GST_VIDEO_COLOR_MATRIX_BT709 : GST_VIDEO_COLOR_MATRIX_BT601;
-  text = gst_video_colorimetry_to_string (&colorimetry);
   caps = gst_caps_copy (caps);
-  gst_caps_set_simple (caps, "colorimetry", G_TYPE_STRING, text, NULL);
+  gst_caps_set_simple (caps, "colorimetry", G_TYPE_STRING, colorimetry, NULL);
   GST_PAD_PROBE_INFO_DATA (info) = gst_event_new_caps (caps);
   gst_caps_unref (caps);
   gst_event_unref (event);
-  g_free (text);
+  g_free (colorimetry);
   return GST_PAD_PROBE_OK;
 }
 

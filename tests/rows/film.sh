@@ -224,6 +224,32 @@ film_previews () {
     [ "$(tail -n 1 out/example)" = "preview: nothing is covered; 25 of 25 frames would be" ]
 }
 
+# rgb_of FILE OUTPUT: the pictures as a player shows them.
+rgb_of () {
+  gst-launch-1.0 -q filesrc location="$1" ! decodebin ! videoconvert ! video/x-raw,format=RGB ! filesink location="$2" && [ -s "$2" ]
+}
+
+# A film that does not name its colours has those of its height before it is turned, here fewer than 576 lines, for players and
+# in pictures. It is all yellow, so that its turn does not matter. The file's entry of colours is made into an empty one.
+film_colours () {
+  gst-launch-1.0 -q videotestsrc num-buffers=5 pattern=solid-color foreground-color=0xffffff00 \
+    ! video/x-raw,format=I420,width=640,height=360,framerate=25/1 ! avenc_mpeg4 bitrate=8000000 ! qtmux ! filesink location=out/named.mov &&
+    PYTHONPATH=tests/rows python3 - <<'END' || return 1
+from film_list import turn
+named = open('out/named.mov', 'rb').read()
+assert named.count(b'colr') == 1
+for degrees in 0, 90:
+    open('out/untagged-%d.mov' % degrees, 'wb').write(turn(degrees)(named.replace(b'colr', b'free')))
+END
+  for turn in 0 90; do
+    film "out/untagged-$turn.mov" "out/colours-$turn.mkv" --codec=ffv1 mask=identity &&
+      film "out/untagged-$turn.mov" "out/colours-$turn-%05d.png" mask=identity || return 1
+  done
+  for file in .mkv -00001.png; do
+    rgb_of "out/colours-0$file" out/rgb-before && rgb_of "out/colours-90$file" out/rgb-after && cmp out/rgb-before out/rgb-after || return 1
+  done
+}
+
 # refuses_place X Y WIDTH HEIGHT: a box that is no part of the clip's picture.
 refuses_place () {
   refuses_boxes 'line 1: .*outside the film' "{ \"face\": [ [ { \"time\": 1, \"x\": $1, \"y\": $2, \"width\": $3,
@@ -405,6 +431,7 @@ film_rows () {
   check "film: properties that leave a face readable" film_refuses_properties
   check "film: boxes that hide nothing" film_compares
   check "film: a preview" film_previews
+  check "film: colours of a turned film" film_colours
   check "film: odd, small and turned films" film_sizes
   check "film: counts" film_counts
   check "film: mistakes in files of boxes" film_refuses_boxes
