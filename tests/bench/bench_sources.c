@@ -408,7 +408,7 @@ bench_sources (const gchar *program, const gchar *beside, const gchar *streams, 
 static gdouble
 median_inside (const Times *rounds, gint n)
 {
-  gdouble values[MOST_ROUNDS];
+  gdouble values[MOST_ROUNDS] = { 0 };
 
   for (gint i = 0; i < n; i++)
     values[i] = rounds[i].inside;
