@@ -256,13 +256,13 @@ stream_set_caps (Stream *stream, gint width, gint height)
   gst_harness_set_src_caps (stream->reference, gst_video_info_to_caps (&stream->info));
 }
 
-static gchar
+static guchar
 place_of (GstElement *element)
 {
   GstStructure *stats;
   g_autofree gchar *variant = NULL;
   const gchar *backend;
-  gchar place;
+  guchar place;
 
   g_object_get (element, "stats", &stats, "active-variant", &variant, NULL);
   backend = gst_structure_get_string (stats, "backend");
