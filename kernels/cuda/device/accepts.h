@@ -31,7 +31,7 @@ bool convolve_accepts_float_rank_1 (const ConvolvePlan *plan, const char **reaso
  */
 bool convolve_float_sums_fit (const ConvolvePlan *plan, double rows, double columns);
 
-/* What the middle comes to under all weights, for sums of samples less the middle. */
+/* The sum of all weights times the middle of the samples: sums of samples less the middle lack it. */
 double convolve_middle_of_sums (const ConvolvePlan *plan);
 
 #ifdef __cplusplus

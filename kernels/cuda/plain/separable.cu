@@ -89,7 +89,7 @@ __global__ void __launch_bounds__ (CONVOLVE_SEPARABLE_THREADS)
     return;
   }
 
-  /* What lies behind a line, and groups that are not there yet, meet taps of 0, and so have to be numbers. */
+  /* Taps of 0 meet the memory behind a line, and groups of row sums that are not there yet: all of it has to be numbers. */
   for (int i = (threadIdx.z * blockDim.y + threadIdx.y) * WIDTH + lane; i < shape.chunks;
        i += WIDTH * blockDim.y * blockDim.z)
     shared[i] = make_float4 (0, 0, 0, 0);

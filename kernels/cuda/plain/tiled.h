@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the kernels of tiled take. */
+/* The parameters of the kernels of the variant tiled. */
 #ifndef CONVOLVE_CUDA_TILED_H
 #define CONVOLVE_CUDA_TILED_H
 
@@ -14,7 +14,7 @@ extern "C"
 
 /*
  * The second parameter of the kernel for plain masks. Taps are floats, doubles or integers of 32 bits, as the sums are.
- * They lie column after column, from the left: four taps of each set, then the next four.
+ * The taps of a column lie together, and columns from left to right: four taps of each set, then the next four.
  */
 typedef struct
 {
@@ -26,7 +26,7 @@ typedef struct
   uint32_t start[CONVOLVE_MAX_SAMPLES];
 } ConvolveTiledTaps;
 
-/* The same of the kernel for combinations. */
+/* The second parameter of the kernel for combinations. */
 typedef struct
 {
   ConvolveTiledTaps taps;

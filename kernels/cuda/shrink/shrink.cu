@@ -5,10 +5,9 @@
 #include "cuda/device/launch.cuh"
 
 #define THREADS 128
-#define ALL_THREADS \
-  1024         /* of a block that takes a row or columns through all levels, one element each where there are so few */
-#define ROWS 8 /* of results that a thread makes of four rows of the shrunk picture */
-#define SOURCE_ROWS 4 /* that a thread makes from the source, whose pixels it then reads once or twice */
+#define ALL_THREADS 1024 /* of a block that takes a row, or columns, through all levels that are left */
+#define ROWS 8           /* of results that a thread makes of four rows of the shrunk picture */
+#define SOURCE_ROWS 4    /* that a thread makes from the source, whose pixels it then reads once or twice */
 #define STRIP 8 /* elements of a row whose columns a block takes through several levels: 32 bytes, as memory is read */
 #define SHARED (48 * 1024) /* bytes of shared memory that a block may have on any GPU */
 

@@ -438,7 +438,7 @@ GST_START_TEST (test_timed_again)
   stream_set_caps (&stream, 80, 40);
   stream_push (&stream, all);
   expect_places (&stream, TIMED_DEVICE, TIMED_HOST + 6, 1);
-  /* The same caps again are no change. */
+  /* Caps that equal the present ones are no change. */
   stream_set_caps (&stream, 80, 40);
   stream_push (&stream, 10);
   expect_places (&stream, 0, 10, 0);

@@ -94,7 +94,7 @@ GST_END_TEST;
 
 /* --- stress --- */
 
-/* What all threads of a run share. */
+/* The state that all threads of a run share. */
 typedef struct
 {
   GstHarness *harness;
