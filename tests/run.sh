@@ -113,7 +113,7 @@ meson_tests () {
   if [ -s "$testlog" ]; then
     rest_of_testlog "$testlog" out/rows >out/rest
     while IFS= read -r line; do
-      meson_row "$line" || printf '%s\n' "$line"
+      meson_row "$line" || printf '%s\n' "$line" | tee -a "$failures"
     done <out/rest
   fi
   status=$(cat out/meson-status)

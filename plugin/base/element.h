@@ -59,8 +59,6 @@ struct _GstCudaConvolveBase
   GstCudaConvolveFlights *flights;
   GstCudaConvolveEngine *engine;
 
-  GstPadActivateModeFunction activate; /* the base class's, of the sink pad */
-
   /* Under the object lock. */
   gboolean started;
   gboolean asked_to_pass; /* upstream knows that its buffers go on to downstream */

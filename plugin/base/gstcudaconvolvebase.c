@@ -377,23 +377,6 @@ gst_cuda_convolve_base_stop (GstBaseTransform *trans)
   return TRUE;
 }
 
-/*
- * A pad takes frames before GstBaseTransform calls start() and resets the segment, both without a lock. A neighbour that plays
- * already may push a frame meanwhile, which waits here.
- */
-static gboolean
-activate (GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
-{
-  gboolean ok;
-
-  if (active)
-    GST_PAD_STREAM_LOCK (pad);
-  ok = GST_CUDA_CONVOLVE_BASE (parent)->activate (pad, parent, mode, active);
-  if (active)
-    GST_PAD_STREAM_UNLOCK (pad);
-  return ok;
-}
-
 /* --- queries and events --- */
 
 /* Adds the time that frames wait and stay under way to what upstream answered. */
@@ -475,13 +458,22 @@ gst_cuda_convolve_base_sink_event (GstBaseTransform *trans, GstEvent *event)
   return gst_cuda_convolve_waiting_take_event (self, event) || handle_event (self, event);
 }
 
-/* The record tells for which time there are no frames. */
+/*
+ * A pad takes frames and events before GstBaseTransform calls start() and resets the segment. A neighbour that plays already
+ * may push them meanwhile: they wait for the lock. The record tells for which time there are no frames.
+ */
 static GstStateChangeReturn
 gst_cuda_convolve_base_change_state (GstElement *element, GstStateChange transition)
 {
-  GstStateChangeReturn ret =
-      GST_ELEMENT_CLASS (gst_cuda_convolve_base_parent_class)->change_state (element, transition);
+  GstPad *pad = GST_BASE_TRANSFORM_SINK_PAD (element);
+  gboolean starts = transition == GST_STATE_CHANGE_READY_TO_PAUSED;
+  GstStateChangeReturn ret;
 
+  if (starts)
+    GST_PAD_STREAM_LOCK (pad);
+  ret = GST_ELEMENT_CLASS (gst_cuda_convolve_base_parent_class)->change_state (element, transition);
+  if (starts)
+    GST_PAD_STREAM_UNLOCK (pad);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING || transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED)
     gst_cuda_convolve_record_state (GST_CUDA_CONVOLVE_BASE (element)->record, GST_STATE_TRANSITION_NEXT (transition));
   return ret;
@@ -794,11 +786,7 @@ gst_cuda_convolve_base_constructed (GObject *object)
 static void
 gst_cuda_convolve_base_init (GstCudaConvolveBase *self)
 {
-  GstPad *pad = GST_BASE_TRANSFORM_SINK_PAD (self);
-
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
-  self->activate = GST_PAD_ACTIVATEMODEFUNC (pad);
-  gst_pad_set_activatemode_function (pad, GST_DEBUG_FUNCPTR (activate));
   gst_cuda_convolve_waiting_init (self, handle_event);
 }
 

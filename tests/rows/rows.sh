@@ -6,26 +6,34 @@
 passed=0
 failed=0
 skipped=0
+failures=/dev/null # begin_times gives it a file
 
 # row RESULT NAME: counts and prints one line.
 row () {
   case $1 in
     ok) passed=$((passed + 1)) ;;
     SKIP) skipped=$((skipped + 1)) ;;
-    *) failed=$((failed + 1)) ;;
+    *)
+      failed=$((failed + 1))
+      printf '%-4s %s\n' "$1" "$2" >>"$failures"
+      ;;
   esac
   printf '%-4s %s\n' "$1" "$2"
 }
 
+# finish: what failed once more, since the rows may be far above, and the last line.
 finish () {
+  [ "$failed" = 0 ] || cat "$failures"
   echo "$passed passed, $failed failed, $skipped skipped"
   [ "$failed" = 0 ] || exit 1
   exit 0
 }
 
-# begin_times FILE: the file that the times go to.
+# begin_times FILE: the file that the times go to. Beside it, FILE.failures has the rows that failed.
 begin_times () {
   times=$1
+  failures=$1.failures
+  : >"$failures"
   echo "# seconds, seconds of all cores, row" >"$times"
 }
 
@@ -69,7 +77,7 @@ check () {
       reason=$(tail -n 1 "$log")
       row SKIP "$name${reason:+: $reason}" ;;
     *)
-      tail -n 40 "$log" | sed 's/^/     /'
+      tail -n 40 "$log" | sed 's/^/     /' | tee -a "$failures"
       row FAIL "$name, $(took "$name") ($log)" ;;
   esac
 }
