@@ -7,7 +7,7 @@
 
 #define MASK "mask=\"" SKEWED "\" boundary=wrap bias=0.125"
 
-/* Formats with the samples of others. */
+/* Formats with the samples of others. GStreamer 1.28 has all of them. */
 static const struct
 {
   const gchar *name, *wide;
@@ -22,6 +22,10 @@ static const struct
   { "NV16_10LE32", "I422_10LE" },
   { "NV12_10LE40", "I420_10LE" },
   { "NV12_10BE_8L128", "I420_10LE" },
+  { "NV12_10LE40_4L4", "I420_10LE" },
+  { "NV16_10LE40", "I422_10LE" },
+  { "RGB10x2_LE", "GBR_10LE" },
+  { "BGR10x2_LE", "GBR_10LE" },
   { "IYU1", "Y41B" },
   { "NV12_4L4", "NV12" },
   { "NV12_16L32S", "NV12" },
@@ -29,6 +33,12 @@ static const struct
   { "NV12_64Z32", "NV12" },
   { "NV12_8L128", "NV12" },
 };
+
+static gboolean
+is_known (const gchar *format)
+{
+  return gst_video_format_from_string (format) != GST_VIDEO_FORMAT_UNKNOWN;
+}
 
 /* The frame with the same samples in another format, by GStreamer's own functions. */
 static GstBuffer *
@@ -105,12 +115,16 @@ GST_START_TEST (test_kinds_of_frames)
   for (guint i = 0; i < n; i++) {
     guint pair = i % G_N_ELEMENTS (pairs), kind = i / G_N_ELEMENTS (pairs) % G_N_ELEMENTS (kinds);
     const gchar *setting = settings[i / G_N_ELEMENTS (pairs) / G_N_ELEMENTS (kinds)];
-    GstVideoInfo info = info_with (pairs[pair].name, 62 + 2 * (i % 2), 48, kinds[kind]);
-    GstVideoInfo wide = info_with (pairs[pair].wide, 62 + 2 * (i % 2), 48, kinds[kind]);
     g_autofree gchar *what = g_strdup_printf ("%s, %s", setting, kinds[kind] ? kinds[kind] : "progressive");
-    g_autoptr (GstBuffer) in = frame_new (&info, i % 3, seed + i), same = widen (&info, in, &wide);
-    g_autoptr (GstBuffer) out = NULL, expected = NULL;
+    g_autoptr (GstBuffer) in = NULL, same = NULL, out = NULL, expected = NULL;
+    GstVideoInfo info, wide;
 
+    if (!is_known (pairs[pair].name))
+      continue;
+    info = info_with (pairs[pair].name, 62 + 2 * (i % 2), 48, kinds[kind]);
+    wide = info_with (pairs[pair].wide, 62 + 2 * (i % 2), 48, kinds[kind]);
+    in = frame_new (&info, i % 3, seed + i);
+    same = widen (&info, in, &wide);
     /* No variant for devices takes regions, and regions are parts of whole frames. */
     if (strstr (setting, "apply-to") && (g_getenv ("CUDACONVOLVE_OVER_DEVICE") || strstr (what, "alternate")))
       continue;
@@ -135,15 +149,20 @@ GST_START_TEST (test_bits_between_samples)
   } kept[] = { { "v210", { 0, 0, 0, 0xc0 } }, { "r210", { 0xc0, 0, 0, 0 } }, { "Y410", { 0, 0, 0, 0xc0 } },
     { "RGB10A2_LE", { 0, 0, 0, 0xc0 } }, { "BGR10A2_LE", { 0, 0, 0, 0xc0 } }, { "GRAY10_LE32", { 0, 0, 0, 0xc0 } },
     { "NV12_10LE32", { 0, 0, 0, 0xc0 } }, { "NV16_10LE32", { 0, 0, 0, 0xc0 } }, { "RGB15", { 0, 0x80, 0, 0x80 } },
-    { "BGR15", { 0, 0x80, 0, 0x80 } } };
+    { "BGR15", { 0, 0x80, 0, 0x80 } }, { "RGB10x2_LE", { 0, 0, 0, 0xc0 } }, { "BGR10x2_LE", { 0, 0, 0, 0xc0 } } };
 
   for (guint i = 0; i < G_N_ELEMENTS (kept); i++) {
-    GstVideoInfo info = info_with (kept[i].format, 48, 8, NULL);
-    GRand *random = g_rand_new_with_seed (seed + i);
-    g_autoptr (GstBuffer) in = gst_buffer_new_allocate (NULL, info.size, NULL), out = NULL;
+    g_autoptr (GstBuffer) in = NULL, out = NULL;
     gboolean changed = FALSE;
     GstMapInfo from, to;
+    GstVideoInfo info;
+    GRand *random;
 
+    if (!is_known (kept[i].format))
+      continue;
+    info = info_with (kept[i].format, 48, 8, NULL);
+    random = g_rand_new_with_seed (seed + i);
+    in = gst_buffer_new_allocate (NULL, info.size, NULL);
     gst_buffer_map (in, &from, GST_MAP_WRITE);
     for (gsize k = 0; k < from.size; k++)
       from.data[k] = g_rand_int (random);
@@ -171,10 +190,15 @@ GST_END_TEST;
 GST_START_TEST (test_passthrough)
 {
   for (guint i = 0; i < G_N_ELEMENTS (pairs); i++) {
-    GstVideoInfo info = info_with (pairs[i].name, 32, 16, NULL);
-    GstHarness *harness = windows_harness ("mask=identity", gst_video_info_to_caps (&info));
-    GstBuffer *in = frame_new (&info, FRAME_PLAIN, seed), *out;
+    GstVideoInfo info;
+    GstHarness *harness;
+    GstBuffer *in, *out;
 
+    if (!is_known (pairs[i].name))
+      continue;
+    info = info_with (pairs[i].name, 32, 16, NULL);
+    harness = windows_harness ("mask=identity", gst_video_info_to_caps (&info));
+    in = frame_new (&info, FRAME_PLAIN, seed);
     fail_unless_equals_int (gst_harness_push (harness, in), GST_FLOW_OK);
     out = gst_harness_pull (harness);
     fail_unless (out == in, "%s", pairs[i].name);

@@ -7,7 +7,7 @@
 #include "element/stream/check_flights.h"
 
 #include <gst/base/gstpushsrc.h>
-#include <gst/video/gstvideopool.h>
+#include <gst/video/video.h>
 
 #include "support/element.h"
 
