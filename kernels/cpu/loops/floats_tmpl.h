@@ -105,6 +105,106 @@ sum_columns_of_floats (const float *taps, int height, int block, const float *co
   }
 }
 
+/* --- symmetric rows and columns: taps from the middle one on, which is halved --- */
+
+#define MIRRORED_VECTORS (VECTORS / 4) /* of columns: with these, elements of five rows on both sides are in registers */
+
+/* Adds n pairs of elements, a constant, with the same distance from the middle, to COLUMN_ROWS rows of outputs or one. */
+static inline __attribute__ ((always_inline)) void
+add_mirrored (const float *taps, const float *const *middle, int first, int n, int rows, int x,
+    Floats part[COLUMN_ROWS][MIRRORED_VECTORS])
+{
+  for (int m = first; m < first + n; m++)
+    for (int i = 0; i < rows; i++)
+      for (int v = 0; v < MIRRORED_VECTORS; v++)
+        part[i][v] += taps[m]
+            * (*(const FloatsAt *) (middle[i - m] + x + v * LANES) + *(const FloatsAt *) (middle[i + m] + x + v * LANES));
+}
+
+static inline __attribute__ ((always_inline)) void
+sum_mirrored_column (const float *taps, int radius, const float *const *middle, int n, int x, int step,
+    float *const *sums)
+{
+  Floats total[COLUMN_ROWS][MIRRORED_VECTORS] = { 0 };
+
+  for (int m = 0; m <= radius;) {
+    const int end = radius < m + CONVOLVE_MIRRORED_BLOCK ? radius + 1 : m + CONVOLVE_MIRRORED_BLOCK;
+    Floats part[COLUMN_ROWS][MIRRORED_VECTORS] = { 0 };
+
+    for (; m + 2 <= end; m += 2) /* neighbours in turn have most of their rows in common */
+      add_mirrored (taps, middle, m, 2, n, x, part);
+    for (; m < end; m++)
+      add_mirrored (taps, middle, m, 1, n, x, part);
+    for (int i = 0; i < n; i++)
+      for (int v = 0; v < MIRRORED_VECTORS; v++)
+        total[i][v] += part[i][v];
+  }
+  for (int i = 0; i < n; i++)
+    for (int v = 0; v < MIRRORED_VECTORS; v++)
+      *(FloatsAt *) (sums[i * step] + x + v * LANES) = total[i][v];
+}
+
+static void
+sum_mirrored_columns (const float *taps, int radius, const float *const *rows, int n, int count, int step,
+    float *const *sums)
+{
+  for (int x = 0; x < count; x += MIRRORED_VECTORS * LANES) {
+    int i = 0;
+
+    for (; i + COLUMN_ROWS <= n; i += COLUMN_ROWS)
+      sum_mirrored_column (taps, radius, rows + i + radius, COLUMN_ROWS, x, step, sums + i * step);
+    for (; i < n; i++)
+      sum_mirrored_column (taps, radius, rows + i + radius, 1, x, step, sums + i * step);
+  }
+}
+
+/* Adds the pairs `first`, first + stride and so on. They lie `apart` elements apart. */
+static inline __attribute__ ((always_inline)) void
+add_every (const float *taps, int radius, int first, int stride, int apart, const float *left, const float *right,
+    Floats part[VECTORS])
+{
+  for (int m = first; m <= radius; m += stride, left -= apart, right += apart)
+    for (int v = 0; v < VECTORS; v++)
+      part[v] += taps[m] * (*(const FloatsAt *) (left + v * LANES) + *(const FloatsAt *) (right + v * LANES));
+}
+
+static inline __attribute__ ((always_inline)) void
+do_sum_mirrored_rows (const float *taps, int radius, int samples, ConvolveStrides strides, int apart,
+    const float *const *rows, int n, int count, float *sums)
+{
+  for (int x = 0; x < count; x += CHUNK) {
+    Floats total[VECTORS] = { 0 };
+
+    for (int j = 0; j < n; j++) {
+      const float *middle = rows[j] + x + radius * samples;
+
+      for (int first = 0; first < strides.stride && first <= radius;) {
+        const int end = first + strides.block;
+        Floats part[VECTORS] = { 0 };
+
+        for (; first < end && first <= radius; first++)
+          add_every (taps + j * (radius + 1), radius, first, strides.stride, apart, middle - first * samples,
+              middle + first * samples, part);
+        for (int v = 0; v < VECTORS; v++)
+          total[v] += part[v];
+      }
+    }
+    for (int v = 0; v < VECTORS; v++)
+      *(FloatsAt *) (sums + x + v * LANES) = total[v];
+  }
+}
+
+/* With a constant number of registers from a pair to the next, compilers keep elements for the next pair. */
+static void
+sum_mirrored_rows (const float *taps, int radius, int samples, ConvolveStrides strides, const float *const *rows, int n,
+    int count, float *sums)
+{
+  if (strides.stride * samples == CONVOLVE_MIRRORED_APART)
+    do_sum_mirrored_rows (taps, radius, samples, strides, CONVOLVE_MIRRORED_APART, rows, n, count, sums);
+  else
+    do_sum_mirrored_rows (taps, radius, samples, strides, strides.stride * samples, rows, n, count, sums);
+}
+
 /* --- few taps --- */
 
 /* The sum of up to CONVOLVE_FEW_FLOATS products, in the order of sum_floats (). Calls with constants are unrolled. */

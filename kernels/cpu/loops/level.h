@@ -113,6 +113,19 @@ typedef struct
 /* The most taps of a sum of floats that has a loop of its own: an odd number from 3 to 15. */
 #define CONVOLVE_FEW_FLOATS 15
 
+/* Pairs of a block of a symmetric column, and elements from a pair of a symmetric row to the one that is added next. */
+#define CONVOLVE_MIRRORED_BLOCK 16
+#define CONVOLVE_MIRRORED_APART 16
+
+/*
+ * The order of a symmetric row's pairs: 0, stride, 2 * stride and so on, then 1, 1 + stride, ... A block has the pairs of
+ * `block` of these beginnings. The widest register has the elements of one stride.
+ */
+typedef struct
+{
+  int stride, block;
+} ConvolveStrides;
+
 /* Terms of the longest row or column of a product that is folded. */
 #define CONVOLVE_FOLD_TERMS 4
 
@@ -284,6 +297,16 @@ typedef struct
       int first, int count, double *sums);
   void (*sum_doubles) (const double *taps, int width, int height, int samples, const double *const *rows, int count,
       double *sums);
+
+  /*
+   * Sums of symmetric columns and rows, by the taps from the middle one on, which is halved: elements with the same
+   * distance from the middle are added before they are multiplied. A column is for n rows of outputs, as above, in
+   * blocks of CONVOLVE_MIRRORED_BLOCK pairs. A sum of n rows has n rows of radius + 1 taps.
+   */
+  void (*sum_mirrored_columns) (const float *taps, int radius, const float *const *rows, int n, int count, int step,
+      float *const *sums);
+  void (*sum_mirrored_rows) (const float *taps, int radius, int samples, ConvolveStrides strides,
+      const float *const *rows, int n, int count, float *sums);
 
   /*
    * The same sums of few taps, n of them, see CONVOLVE_FEW_FLOATS. Tap k multiplies at[k][i] for output i. Sums become

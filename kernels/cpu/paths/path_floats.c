@@ -14,6 +14,9 @@
 #define COST_FLOAT_TAP 1.0
 #define COST_DOUBLE_TAP 4.3
 
+#define LEAST_STRIDING 41   /* taps of a symmetric row whose pairs are summed in strides */
+#define BLOCKS_OF_STRIDES 4 /* in which all beginnings of strides lie */
+
 /* Columns of a batch that are summed at a time, so that the rows under the mask stay in the L1 cache. */
 #define BATCH_COLUMNS 128
 
@@ -77,9 +80,16 @@ sum_batch (const ConvolveCpuJob *job, const float *const *rows, int n)
   const ConvolveCpu *cpu = job->cpu;
   int h = job->plan->taps.height;
 
-  for (int r = 0; r < cpu->rank && cpu->path == CONVOLVE_CPU_FLOAT_FACTORS; r++)
-    job->level->sum_columns_of_floats (cpu->float_columns + r * h, h, cpu->column_block, rows, n, job->input_count,
-        cpu->rank, job->factors.float_columns + r);
+  for (int r = 0; r < cpu->rank && cpu->path == CONVOLVE_CPU_FLOAT_FACTORS; r++) {
+    float *const *sums = job->factors.float_columns + r;
+
+    if (cpu->symmetric)
+      job->level->sum_mirrored_columns (cpu->float_columns + r * (h / 2 + 1), h / 2, rows, n, job->input_count,
+          cpu->rank, sums);
+    else
+      job->level->sum_columns_of_floats (cpu->float_columns + r * h, h, cpu->column_block, rows, n, job->input_count,
+          cpu->rank, sums);
+  }
   if (cpu->path == CONVOLVE_CPU_FLOAT_FACTORS)
     return;
   for (int x = 0; x < job->input_count; x += BATCH_COLUMNS) {
@@ -100,8 +110,14 @@ finish_batch (const ConvolveCpuJob *job, int i, int y)
   int w = job->plan->taps.width;
 
   if (cpu->path == CONVOLVE_CPU_FLOAT_FACTORS) {
-    job->level->sum_floats (cpu->float_rows, w, cpu->rank, job->samples, cpu->block,
-        (const float *const *) job->factors.float_columns + i * cpu->rank, job->count, job->float_sums);
+    const float *const *rows = (const float *const *) job->factors.float_columns + i * cpu->rank;
+
+    if (cpu->symmetric)
+      job->level->sum_mirrored_rows (cpu->float_rows, w / 2, job->samples, cpu->strides, rows, cpu->rank, job->count,
+          job->float_sums);
+    else
+      job->level->sum_floats (cpu->float_rows, w, cpu->rank, job->samples, cpu->block, rows, job->count,
+          job->float_sums);
     convolve_cpu_store_sums (job, y, CONVOLVE_CPU_FLOATS, job->float_sums);
   } else {
     job->level->sum_doubles (cpu->double_rows, w, cpu->rank, job->samples,
@@ -193,15 +209,61 @@ floats_fit (const ConvolveCpuAnalysis *a)
   return (missed + gain * growth (roundings (count, block_of (count)), CONVOLVE_FLOAT_UNIT)) * a->middle <= a->budget;
 }
 
+static bool
+is_symmetric (const double *taps, int count)
+{
+  for (int i = 0; i < count / 2; i++)
+    if ((float) taps[i] != (float) taps[count - 1 - i])
+      return false;
+  return count % 2 == 1;
+}
+
+static bool
+are_symmetric (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors)
+{
+  for (int r = 0; r < factors->rank; r++)
+    if (!is_symmetric (factors->column[r], a->height) || !is_symmetric (factors->row[r], a->width))
+      return false;
+  return true;
+}
+
+/* Short rows are summed from the middle outwards: too few pairs would share what is in registers. */
+static ConvolveStrides
+choose_strides (const ConvolveCpuAnalysis *a)
+{
+  const int stride = a->width < LEAST_STRIDING ? 1
+      : a->samples == 3                        ? CONVOLVE_MIRRORED_APART
+                                               : CONVOLVE_MIRRORED_APART / a->samples;
+
+  return (ConvolveStrides){ stride, stride < BLOCKS_OF_STRIDES ? 1 : stride / BLOCKS_OF_STRIDES };
+}
+
+/* The most roundings of a product in a sum of pairs: that of the pair, and those of a sum of products. */
+static double
+roundings_of_pairs (int blocks, int block)
+{
+  return 1 + block + blocks - 1;
+}
+
 /*
  * The errors of the column sums pass through the row sums, which add errors of their own. The last term bounds the
  * rounding of `tap`, which is computed here in double.
  */
 static bool
-float_factors_fit (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors)
+float_factors_fit (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors, bool symmetric)
 {
-  double rows = growth (roundings (factors->rank * a->width, block_of (factors->rank * a->width)), CONVOLVE_FLOAT_UNIT);
-  double columns = growth (roundings (a->height, block_of (a->height)), CONVOLVE_FLOAT_UNIT), gain = 0, missed = 0;
+  const int count = factors->rank * a->width, pairs = a->width / 2 + 1;
+  const ConvolveStrides strides = choose_strides (a);
+  double row_roundings = roundings (count, block_of (count)), column_roundings = roundings (a->height, block_of (a->height));
+  double rows, columns, gain = 0, missed = 0;
+
+  if (symmetric) {
+    row_roundings = roundings_of_pairs (factors->rank * (strides.stride / strides.block),
+        strides.block * ((pairs - 1) / strides.stride + 1));
+    column_roundings = roundings_of_pairs (a->height / 2 / CONVOLVE_MIRRORED_BLOCK + 1, CONVOLVE_MIRRORED_BLOCK);
+  }
+  rows = growth (row_roundings, CONVOLVE_FLOAT_UNIT);
+  columns = growth (column_roundings, CONVOLVE_FLOAT_UNIT);
 
   for (int j = 0; j < a->height; j++)
     for (int i = 0; i < a->width; i++) {
@@ -321,7 +383,7 @@ cost_of_float_factors (const ConvolveCpuAnalysis *a, ConvolveCpuWorkspace *w)
 {
   const bool exact = a->plan->exact;
 
-  if (!w->factored || (!exact && (a->plan->integers || !float_factors_fit (a, &w->factors))))
+  if (!w->factored || (!exact && (a->plan->integers || !float_factors_fit (a, &w->factors, false))))
     return INFINITY;
   return cost_of_loading (a) + w->factors.rank * COST_FLOAT_TAP * (a->width + a->height)
       + (product_is_few (a, &w->factors) ? 0 : convolve_cpu_tail_cost (a));
@@ -354,6 +416,19 @@ convolve_cpu_use_floats (const ConvolveCpuAnalysis *a)
   a->cpu->few = mask_is_few (a);
 }
 
+/* Puts the taps of product r behind those of the others. */
+static void
+put_taps (const double *taps, int count, int r, bool symmetric, float *to)
+{
+  const int first = symmetric ? count / 2 : 0;
+
+  to += r * (count - first);
+  for (int i = first; i < count; i++)
+    to[i - first] = (float) taps[i];
+  if (symmetric)
+    to[0] /= 2;
+}
+
 static bool
 use_float_factors (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *workspace)
 {
@@ -369,12 +444,14 @@ use_float_factors (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *wor
   if (!cpu->float_columns)
     return false;
   cpu->float_rows = cpu->float_columns + rank * h;
-  for (int i = 0; i < rank * h; i++)
-    cpu->float_columns[i] = (float) factors->column[i / h][i % h];
-  for (int i = 0; i < rank * w; i++)
-    cpu->float_rows[i] = (float) factors->row[i / w][i % w];
-  set_float_end (a);
   cpu->few = product_is_few (a, factors);
+  cpu->symmetric = !cpu->few && are_symmetric (a, factors) && (a->plan->exact || float_factors_fit (a, factors, true));
+  cpu->strides = choose_strides (a);
+  for (int r = 0; r < rank; r++) {
+    put_taps (factors->column[r], h, r, cpu->symmetric, cpu->float_columns);
+    put_taps (factors->row[r], w, r, cpu->symmetric, cpu->float_rows);
+  }
+  set_float_end (a);
   return true;
 }
 

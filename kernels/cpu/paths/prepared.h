@@ -78,6 +78,8 @@ typedef struct ConvolveCpu
   /* factors in floating point: `rank` columns, then `rank` rows, in one allocation */
   float *float_columns, *float_rows;
   double *double_columns, *double_rows;
+  bool symmetric; /* all float_columns and float_rows: these have the taps from the middle one on, which is halved */
+  ConvolveStrides strides;
   bool few; /* few taps, of a mask, one product or a box, with a tail in float: sums become values in the same loop */
   int block, column_block; /* products of a block of a float sum: of the mask or the rows, and of the columns */
 
