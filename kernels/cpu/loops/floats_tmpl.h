@@ -107,22 +107,27 @@ sum_columns_of_floats (const float *taps, int height, int block, const float *co
 
 /* --- symmetric rows and columns: taps from the middle one on, which is halved --- */
 
-#define MIRRORED_VECTORS (VECTORS / 4) /* of columns: with these, elements of five rows on both sides are in registers */
+#define MIRRORED_VECTORS (VECTORS / 4) /* of columns, so that five rows on both sides of the middle fit registers */
 
-/* Adds n pairs of elements, a constant, with the same distance from the middle, to COLUMN_ROWS rows of outputs or one. */
+_Static_assert(CONVOLVE_TILE % (MIRRORED_VECTORS * LANES) == 0, "a turn reads one tile");
+
+/* Adds n pairs of elements, a constant, with the same distance from the middle, to so many rows of outputs. */
 static inline __attribute__ ((always_inline)) void
-add_mirrored (const float *taps, const float *const *middle, int first, int n, int rows, int x,
+add_mirrored (const float *taps, const float *const *middle, int first, int n, int rows, int at,
     Floats part[COLUMN_ROWS][MIRRORED_VECTORS])
 {
   for (int m = first; m < first + n; m++)
     for (int i = 0; i < rows; i++)
-      for (int v = 0; v < MIRRORED_VECTORS; v++)
-        part[i][v] += taps[m]
-            * (*(const FloatsAt *) (middle[i - m] + x + v * LANES) + *(const FloatsAt *) (middle[i + m] + x + v * LANES));
+      for (int v = 0; v < MIRRORED_VECTORS; v++) {
+        const FloatsAt *above = (const FloatsAt *) (middle[i - m] + at) + v;
+        const FloatsAt *below = (const FloatsAt *) (middle[i + m] + at) + v;
+
+        part[i][v] += taps[m] * (*above + *below);
+      }
 }
 
 static inline __attribute__ ((always_inline)) void
-sum_mirrored_column (const float *taps, int radius, const float *const *middle, int n, int x, int step,
+sum_mirrored_column (const float *taps, int radius, const float *const *middle, int n, int at, int x, int step,
     float *const *sums)
 {
   Floats total[COLUMN_ROWS][MIRRORED_VECTORS] = { 0 };
@@ -131,10 +136,10 @@ sum_mirrored_column (const float *taps, int radius, const float *const *middle, 
     const int end = radius < m + CONVOLVE_MIRRORED_BLOCK ? radius + 1 : m + CONVOLVE_MIRRORED_BLOCK;
     Floats part[COLUMN_ROWS][MIRRORED_VECTORS] = { 0 };
 
-    for (; m + 2 <= end; m += 2) /* neighbours in turn have most of their rows in common */
-      add_mirrored (taps, middle, m, 2, n, x, part);
+    for (; m + 2 <= end; m += 2) /* neighbours have most of their rows in common */
+      add_mirrored (taps, middle, m, 2, n, at, part);
     for (; m < end; m++)
-      add_mirrored (taps, middle, m, 1, n, x, part);
+      add_mirrored (taps, middle, m, 1, n, at, part);
     for (int i = 0; i < n; i++)
       for (int v = 0; v < MIRRORED_VECTORS; v++)
         total[i][v] += part[i][v];
@@ -145,16 +150,17 @@ sum_mirrored_column (const float *taps, int radius, const float *const *middle, 
 }
 
 static void
-sum_mirrored_columns (const float *taps, int radius, const float *const *rows, int n, int count, int step,
+sum_mirrored_columns (const float *taps, int radius, const float *const *rows, int pitch, int n, int count, int step,
     float *const *sums)
 {
   for (int x = 0; x < count; x += MIRRORED_VECTORS * LANES) {
+    const int at = x / CONVOLVE_TILE * pitch + x % CONVOLVE_TILE;
     int i = 0;
 
     for (; i + COLUMN_ROWS <= n; i += COLUMN_ROWS)
-      sum_mirrored_column (taps, radius, rows + i + radius, COLUMN_ROWS, x, step, sums + i * step);
+      sum_mirrored_column (taps, radius, rows + i + radius, COLUMN_ROWS, at, x, step, sums + i * step);
     for (; i < n; i++)
-      sum_mirrored_column (taps, radius, rows + i + radius, 1, x, step, sums + i * step);
+      sum_mirrored_column (taps, radius, rows + i + radius, 1, at, x, step, sums + i * step);
   }
 }
 

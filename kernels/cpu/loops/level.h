@@ -113,6 +113,11 @@ typedef struct
 /* The most taps of a sum of floats that has a loop of its own: an odd number from 3 to 15. */
 #define CONVOLVE_FEW_FLOATS 15
 
+/*
+ * Elements of a tile. Tiles of all rows at the same place lie side by side, so that a column is in few pages, in order.
+ */
+#define CONVOLVE_TILE 32
+
 /* Pairs of a block of a symmetric column, and elements from a pair of a symmetric row to the one that is added next. */
 #define CONVOLVE_MIRRORED_BLOCK 16
 #define CONVOLVE_MIRRORED_APART 16
@@ -301,10 +306,11 @@ typedef struct
   /*
    * Sums of symmetric columns and rows, by the taps from the middle one on, which is halved: elements with the same
    * distance from the middle are added before they are multiplied. A column is for n rows of outputs, as above, in
-   * blocks of CONVOLVE_MIRRORED_BLOCK pairs. A sum of n rows has n rows of radius + 1 taps.
+   * blocks of CONVOLVE_MIRRORED_BLOCK pairs; its rows lie in tiles of CONVOLVE_TILE elements, `pitch` elements apart. A
+   * sum of n rows has n rows of radius + 1 taps.
    */
-  void (*sum_mirrored_columns) (const float *taps, int radius, const float *const *rows, int n, int count, int step,
-      float *const *sums);
+  void (*sum_mirrored_columns) (const float *taps, int radius, const float *const *rows, int pitch, int n, int count,
+      int step, float *const *sums);
   void (*sum_mirrored_rows) (const float *taps, int radius, int samples, ConvolveStrides strides,
       const float *const *rows, int n, int count, float *sums);
 

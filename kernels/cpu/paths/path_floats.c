@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cpu/paths/paths.h"
 #include "cpu/paths/rows.h"
@@ -24,7 +25,15 @@
 static void
 load_floats (const ConvolveCpuJob *job, int y, int n)
 {
-  convolve_cpu_load_floats (job, y, convolve_cpu_turn (job->floats, n));
+  float *row = convolve_cpu_turn (job->floats, n);
+
+  if (!job->cpu->symmetric) {
+    convolve_cpu_load_floats (job, y, row);
+    return;
+  }
+  convolve_cpu_load_floats (job, y, job->float_sums);
+  for (int x = 0; x < job->input_count; x += CONVOLVE_TILE, row += n * CONVOLVE_TILE)
+    memcpy (row, job->float_sums + x, CONVOLVE_TILE * sizeof (*row));
 }
 
 /* Writes row y from few rows of elements, each with one row of `width` taps. */
@@ -84,8 +93,8 @@ sum_batch (const ConvolveCpuJob *job, const float *const *rows, int n)
     float *const *sums = job->factors.float_columns + r;
 
     if (cpu->symmetric)
-      job->level->sum_mirrored_columns (cpu->float_columns + r * (h / 2 + 1), h / 2, rows, n, job->input_count,
-          cpu->rank, sums);
+      job->level->sum_mirrored_columns (cpu->float_columns + r * (h / 2 + 1), h / 2, rows,
+          (h + job->batch - 1) * CONVOLVE_TILE, n, job->input_count, cpu->rank, sums);
     else
       job->level->sum_columns_of_floats (cpu->float_columns + r * h, h, cpu->column_block, rows, n, job->input_count,
           cpu->rank, sums);
@@ -254,7 +263,8 @@ float_factors_fit (const ConvolveCpuAnalysis *a, const ConvolveFactors *factors,
 {
   const int count = factors->rank * a->width, pairs = a->width / 2 + 1;
   const ConvolveStrides strides = choose_strides (a);
-  double row_roundings = roundings (count, block_of (count)), column_roundings = roundings (a->height, block_of (a->height));
+  double row_roundings = roundings (count, block_of (count)),
+         column_roundings = roundings (a->height, block_of (a->height));
   double rows, columns, gain = 0, missed = 0;
 
   if (symmetric) {
@@ -504,7 +514,11 @@ use_double (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *w)
 static void
 take_rows (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
 {
-  job->floats = convolve_cpu_take_rows (arena, job->plan->taps.height + job->batch - 1, length, sizeof (float));
+  const int n = job->plan->taps.height + job->batch - 1;
+
+  job->floats = convolve_cpu_take_rows (arena, n, length, sizeof (float));
+  for (int i = 0; i < n && job->cpu->symmetric && job->floats; i++)
+    job->floats[i] = job->floats[0] + i * CONVOLVE_TILE;
 }
 
 static void
