@@ -321,6 +321,64 @@ values_of_few_floats (const float *taps, int n, const float *const *at, int coun
 #undef VALUES
 }
 
+/* --- square masks, two rows of outputs at a time, so that both use what is loaded --- */
+
+#define SQUARE_VECTORS (VECTORS / 2)
+
+/* A row of inputs, with a row of taps for the upper output, for the lower one or for both; NULL is none. */
+static inline __attribute__ ((always_inline)) void
+add_square_row (const float *upper, const float *lower, int side, int samples, const float *at,
+    Floats total[2][SQUARE_VECTORS])
+{
+  Floats part[2][SQUARE_VECTORS] = { 0 };
+
+  for (int i = 0; i < side; i++, at += samples)
+    for (int v = 0; v < SQUARE_VECTORS; v++) {
+      Floats element = *(const FloatsAt *) (at + v * LANES);
+
+      if (upper)
+        part[0][v] += upper[i] * element;
+      if (lower)
+        part[1][v] += lower[i] * element;
+    }
+  for (int v = 0; v < SQUARE_VECTORS; v++) {
+    total[0][v] += part[0][v];
+    total[1][v] += part[1][v];
+  }
+}
+
+static inline __attribute__ ((always_inline)) void
+do_values_of_squares (const float *taps, int side, int samples, const float *const *rows, int count, float scale,
+    float offset, int maximum, uint16_t *const values[2])
+{
+  for (int x = 0; x < count; x += SQUARE_VECTORS * LANES) {
+    Floats total[2][SQUARE_VECTORS] = { 0 };
+
+    add_square_row (taps, NULL, side, samples, rows[0] + x, total);
+    for (int j = 1; j < side; j++)
+      add_square_row (taps + j * side, taps + (j - 1) * side, side, samples, rows[j] + x, total);
+    add_square_row (NULL, taps + (side - 1) * side, side, samples, rows[side] + x, total);
+    for (int k = 0; k < 2; k++)
+      for (int v = 0; v < SQUARE_VECTORS; v += 2)
+        store_truncated (total[k][v] * scale + offset, total[k][v + 1] * scale + offset, maximum,
+            values[k] + x + v * LANES);
+  }
+}
+
+static void
+values_of_squares (const float *taps, int side, int samples, const float *const *rows, int count, float scale,
+    float offset, int maximum, uint16_t *const values[2])
+{
+  if (side == 5 && samples == 1)
+    do_values_of_squares (taps, 5, 1, rows, count, scale, offset, maximum, values);
+  else if (side == 5)
+    do_values_of_squares (taps, 5, samples, rows, count, scale, offset, maximum, values);
+  else if (side == 7)
+    do_values_of_squares (taps, 7, samples, rows, count, scale, offset, maximum, values);
+  else
+    do_values_of_squares (taps, side, samples, rows, count, scale, offset, maximum, values);
+}
+
 static void
 sum_floats_in_double (const double *taps, int width, int height, int samples, const float *const *rows, int first,
     int count, double *sums)

@@ -321,6 +321,9 @@ typedef struct
   void (*sum_few_floats) (const float *taps, int n, const float *const *at, int count, float *sums);
   void (*values_of_few_floats) (const float *taps, int n, const float *const *at, int count, float scale, float offset,
       int maximum, uint16_t *values);
+  /* Values of sum_floats () of a mask of side x side with blocks of that many products, for two rows of outputs. */
+  void (*values_of_squares) (const float *taps, int side, int samples, const float *const *rows, int count, float scale,
+      float offset, int maximum, uint16_t *const values[2]);
 
   /* --- Gaussians on a shrunk picture, by the steps of common/shrink.h --- */
 

@@ -55,6 +55,7 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .sum_mirrored_rows = sum_mirrored_rows,
   .sum_few_floats = sum_few_floats,
   .values_of_few_floats = values_of_few_floats,
+  .values_of_squares = values_of_squares,
   .sum_floats_in_double = sum_floats_in_double,
   .sum_doubles = sum_doubles,
   .halve_values = halve_values,

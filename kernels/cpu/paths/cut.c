@@ -10,6 +10,7 @@
 #define STRIP 2048              /* elements of a job's row, where the mask is small */
 #define LEAST_STRIP 256         /* elements */
 #define FEW_STRIP 512           /* elements of a job's row, where all rows of floats should stay in the nearest cache */
+#define MOST_SQUARE 15          /* rows of a square mask that such a strip has room for */
 #define JOBS_PER_THREAD 16      /* so that a thread that is held up does not hold up the others */
 #define LEAST_WORK (1 << 18)    /* terms of a job, about 10 us: waking a thread for less costs more than it saves */
 #define OTHER_WORK 16           /* what else an element costs, in terms */
@@ -73,7 +74,7 @@ choose_strip (const ConvolveCpu *cpu, const ConvolvePlan *plan, const ConvolveRe
 
   if (cpu->path == CONVOLVE_CPU_FACTORS)
     return choose_strip_of_products (cpu, plan, region);
-  if (cpu->few)
+  if (cpu->few || (cpu->square && plan->taps.height <= MOST_SQUARE))
     return choose_strip_of_few (plan, region);
   /* A strip narrower than the mask would load more than it writes. */
   if (elements < mask)

@@ -70,11 +70,32 @@ sum_row (const ConvolveCpuJob *job, int y)
   }
 }
 
+/* Two rows of outputs at a time. A last row of outputs by itself has one beyond the job, which is not written. */
+static void
+walk_squares (const ConvolveCpuJob *job)
+{
+  const ConvolveTail *tail = &job->cpu->tail;
+  int side = job->plan->taps.height, loaded = job->y - side / 2;
+
+  for (int i = 0; i < job->height; i += 2) {
+    for (int end = job->y - side / 2 + i + side + 1; loaded < end; loaded++)
+      load_floats (job, loaded, side + 1);
+    job->level->values_of_squares (job->plan->taps.taps, side, job->samples, (const float *const *) job->floats,
+        job->count, tail->scale_f, tail->offset_f[0], (int) tail->maximum, job->results);
+    for (int k = 0; k < 2 && i + k < job->height; k++)
+      convolve_cpu_store_row (job, job->y + i + k, job->results[k]);
+  }
+}
+
 static void
 walk_floats (const ConvolveCpuJob *job)
 {
   int h = job->plan->taps.height, top = job->y - h / 2;
 
+  if (job->cpu->square) {
+    walk_squares (job);
+    return;
+  }
   for (int i = 1 - h; i < job->height; i++) {
     load_floats (job, top + i + h - 1, h);
     if (i >= 0)
@@ -327,13 +348,17 @@ convolve_cpu_has_short_tail (const ConvolveCpuAnalysis *a, double gain)
   return most + fabs (tail->offset[0]) <= CONVOLVE_LARGEST_INT / 2;
 }
 
+static bool
+mask_has_short_tail (const ConvolveCpuAnalysis *a)
+{
+  return convolve_cpu_has_short_tail (a, convolve_sum_of_magnitudes (a->taps, a->width * a->height));
+}
+
 /* Whether the mask, or its only product, has few taps, whose sums become values in the same loop. */
 static bool
 mask_is_few (const ConvolveCpuAnalysis *a)
 {
-  const int count = a->width * a->height;
-
-  return are_few (count) && convolve_cpu_has_short_tail (a, convolve_sum_of_magnitudes (a->taps, count));
+  return are_few (a->width * a->height) && mask_has_short_tail (a);
 }
 
 static bool
@@ -424,6 +449,7 @@ convolve_cpu_use_floats (const ConvolveCpuAnalysis *a)
   a->cpu->block = block_of (a->width * a->height);
   set_float_end (a);
   a->cpu->few = mask_is_few (a);
+  a->cpu->square = !a->cpu->few && a->width == a->height && mask_has_short_tail (a);
 }
 
 /* Puts the taps of product r behind those of the others. */
@@ -514,7 +540,7 @@ use_double (const ConvolveCpuAnalysis *a, const ConvolveCpuWorkspace *w)
 static void
 take_rows (ConvolveCpuJob *job, ConvolveCpuArena *arena, size_t length)
 {
-  const int n = job->plan->taps.height + job->batch - 1;
+  const int n = job->plan->taps.height + job->batch - 1 + (job->cpu->square ? 1 : 0);
 
   job->floats = convolve_cpu_take_rows (arena, n, length, sizeof (float));
   for (int i = 0; i < n && job->cpu->symmetric && job->floats; i++)

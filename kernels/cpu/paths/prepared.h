@@ -81,6 +81,7 @@ typedef struct ConvolveCpu
   bool symmetric; /* all float_columns and float_rows: these have the taps from the middle one on, which is halved */
   ConvolveStrides strides;
   bool few; /* few taps, of a mask, one product or a box, with a tail in float: sums become values in the same loop */
+  bool square;             /* of float: more taps, as many rows as columns, and such a tail */
   int block, column_block; /* products of a block of a float sum: of the mask or the rows, and of the columns */
 
   /* fft */
