@@ -81,13 +81,34 @@ run (const ConvolveForm *form, ConvolveFormPass pass, const ConvolveFormJob *job
   return form->device ? form->kind->run (form, pass, job, error) : run_on_host (form, pass, job, error);
 }
 
+/* A look on the host. */
+typedef struct
+{
+  const ConvolveForm *form;
+  const ConvolvePicture *outer;
+  bool *translucent; /* a thread has found such a pixel; atomic */
+} Look;
+
+static void
+look_at_rows (const void *data, int first, int count, void *memory)
+{
+  const Look *look = data;
+  int from = first * ROWS_OF_JOB, to = (first + count) * ROWS_OF_JOB;
+
+  for (int y = from; y < to && y < look->outer->height && !__atomic_load_n (look->translucent, __ATOMIC_RELAXED); y++)
+    if (!look->form->kind->is_opaque (look->form, look->outer, y))
+      __atomic_store_n (look->translucent, true, __ATOMIC_RELAXED);
+}
+
 bool
 convolve_form_is_opaque (const ConvolveForm *form, const ConvolvePicture *outer)
 {
-  for (int y = 0; y < outer->height; y++)
-    if (!form->kind->is_opaque (form, outer, y))
-      return false;
-  return true;
+  bool translucent = false;
+  Look look = { form, outer, &translucent };
+
+  convolve_pool_run (form->pool, form->pool ? convolve_pool_threads (form->pool) : 1,
+      (outer->height + ROWS_OF_JOB - 1) / ROWS_OF_JOB, 0, look_at_rows, &look, NULL);
+  return !translucent;
 }
 
 ConvolveStatus
