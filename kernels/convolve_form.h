@@ -79,7 +79,7 @@ typedef struct
   ConvolveTransfer transfer;
   int zero, range; /* the colours' code value of no light, and code values from there to the most light */
   bool weighs; /* colours are multiplied by alpha, of which there is one, about their zero levels, and divided again */
-  bool leaves_unseen; /* with weighs: where alpha became 0, packing leaves colours as the outer picture has them */
+  bool leaves_unseen; /* with weighs: where alpha became 0, packing does not write the colours of `outer` */
   int about[CONVOLVE_MAX_SAMPLES]; /* with a linear function: these levels, as code values of the samples or planes */
 } ConvolveLight;
 

@@ -2,18 +2,35 @@
 /*
  * Prints the masks that the element makes of its properties, for python_module.py. Each line of the input has the text
  * of `mask`, and mask-width, mask-height, sigma, divisor and bias. A line of the output has width, height, offset,
- * combination, the number of sets, their divisors and all taps, with fractions in hexadecimal; or "refused".
+ * combination, the number of sets, their divisors and all taps, with fractions in hexadecimal; or "refused". With an
+ * argument, the output is the names of all presets.
  */
 #include <stdio.h>
 
 #include "masks/mask_text.h"
+#include "presets/presets.h"
+
+static void
+print_names (void)
+{
+  guint n;
+  const ConvolvePreset *presets = convolve_presets (&n);
+
+  for (guint i = 0; i < n; i++)
+    printf ("%s\n", presets[i].name);
+}
 
 int
-main (void)
+main (int argc, char *argv[])
 {
   char text[64];
   unsigned width, height;
   double sigma, divisor, bias;
+
+  if (argc > 1) {
+    print_names ();
+    return 0;
+  }
 
   while (scanf ("%63s %u %u %lf %lf %lf", text, &width, &height, &sigma, &divisor, &bias) == 6) {
     ConvolveSettings settings;

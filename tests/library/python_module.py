@@ -287,7 +287,9 @@ def check_structs():
 
 
 def check_presets(program):
-    """The taps of every preset are the element's, to the last bit."""
+    """The presets are the element's, and their taps to the last bit."""
+    names = subprocess.run([program, '--names'], stdout=subprocess.PIPE, check=True, text=True).stdout.split()
+    check(sorted(names) == sorted(_masks.PRESETS), f'the element has the presets {names}, and the module {list(_masks.PRESETS)}')
     cases = []
     for name, preset in _masks.PRESETS.items():
         arguments = [''] + ([':4', ':8'] if name == 'laplacian' else [':0', ':0.3', ':2.75', ':45', ':90', ':100']

@@ -27,7 +27,7 @@ find_fraction (double ratio, double limit, int64_t *p, int64_t *q)
   int64_t p0 = 1, q0 = 0, p1 = (int64_t) floor (ratio), q1 = 1;
 
   while ((double) q1 <= limit) {
-    if (fabsl ((long double) p1 - (long double) ratio * q1) <= 4e-15L * (long double) ratio * q1) {
+    if (fabs ((double) p1 / (double) q1 - ratio) <= 4e-15 * ratio) {
       *p = p1;
       *q = q1;
       return true;
