@@ -270,35 +270,6 @@ sum_few_floats (const float *taps, int n, const float *const *at, int count, flo
 #undef SUM
 }
 
-/* Writes two registers of values, truncated and clamped to 0 .. maximum. 32 bits with a sign hold them. */
-static inline __attribute__ ((always_inline)) void
-store_truncated (Floats low, Floats high, int maximum, uint16_t *to)
-{
-#if defined(__AVX512BW__)
-  __m512i words = _mm512_packus_epi32 (_mm512_cvttps_epi32 ((__m512) low), _mm512_cvttps_epi32 ((__m512) high));
-
-  words = _mm512_min_epu16 (words, _mm512_set1_epi16 ((int16_t) maximum));
-  _mm512_storeu_si512 (to, _mm512_permutexvar_epi64 (_mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7), words));
-#elif defined(__AVX2__)
-  __m256i words = _mm256_packus_epi32 (_mm256_cvttps_epi32 ((__m256) low), _mm256_cvttps_epi32 ((__m256) high));
-
-  words = _mm256_min_epu16 (words, _mm256_set1_epi16 ((int16_t) maximum));
-  _mm256_storeu_si256 ((__m256i *) to, _mm256_permute4x64_epi64 (words, 0xd8));
-#elif defined(ARM64)
-  uint16x4_t first = vqmovun_s32 (vcvtq_s32_f32 ((float32x4_t) low));
-  uint16x8_t words = vqmovun_high_s32 (first, vcvtq_s32_f32 ((float32x4_t) high));
-
-  vst1q_u16 (to, vminq_u16 (words, vdupq_n_u16 ((uint16_t) maximum)));
-#else
-  for (int i = 0; i < 2 * LANES; i++) {
-    float value = i < LANES ? low[i] : high[i - LANES];
-
-    /* The last register reaches beyond the row, where there may be NaN. A NaN is not above 0, and gives 0. */
-    to[i] = (uint16_t) (value > 0 ? value < (float) maximum ? value : (float) maximum : 0);
-  }
-#endif
-}
-
 static inline __attribute__ ((always_inline)) void
 do_values_of_few_floats (const float *taps, int n, int block, const float *const *at, int count, float scale,
     float offset, int maximum, uint16_t *restrict values)

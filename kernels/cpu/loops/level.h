@@ -225,6 +225,9 @@ typedef struct
       int32_t *upper, int32_t *lower);
   void (*values_of_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count,
       const int32_t *const starts[2], const ConvolveShift *shift, uint16_t *upper, uint16_t *lower);
+  /* Values of sum_rows (): times scale, plus the offset, as in values_of_few_floats. */
+  void (*tails_of_rows) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+      float scale, float offset, int maximum, uint16_t *upper, uint16_t *lower);
   void (*values_of_row) (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
       const ConvolveShift *shift, uint16_t *values);
 

@@ -32,6 +32,7 @@ const ConvolveCpuLevel CONVOLVE_CPU_LEVEL = {
   .pair_up_bytes = pair_up_bytes,
   .sum_rows = sum_rows,
   .values_of_rows = values_of_rows,
+  .tails_of_rows = tails_of_rows,
   .values_of_row = values_of_row,
   .wide_sums_of_rows = wide_sums_of_rows,
   .wide_values_of_rows = wide_values_of_rows,

@@ -148,6 +148,29 @@ sum_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count
   }
 }
 
+static inline __attribute__ ((always_inline)) void
+store_tails (const Ints sums[VECTORS], float scale, float offset, int maximum, uint16_t *to)
+{
+  for (int v = 0; v < VECTORS; v += 2)
+    store_truncated (__builtin_convertvector((SignedInts) sums[v], Floats) * scale + offset,
+        __builtin_convertvector((SignedInts) sums[v + 1], Floats) * scale + offset, maximum, to + v * LANES);
+}
+
+static void
+tails_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *starts,
+    float scale, float offset, int maximum, uint16_t *upper_values, uint16_t *lower_values)
+{
+  for (int x = 0; x < count; x += CHUNK) {
+    Ints upper[VECTORS], lower[VECTORS];
+
+    load_starts (starts + x, upper);
+    load_starts (starts + x, lower);
+    add_terms (terms, rows, x, upper, lower);
+    store_tails (upper, scale, offset, maximum, upper_values + x);
+    store_tails (lower, scale, offset, maximum, lower_values + x);
+  }
+}
+
 /* Inlined where it is known whether both rows have the same starts, which are loaded once then. */
 static inline __attribute__ ((always_inline)) void
 do_values_of_rows (const ConvolveTerms *terms, const ConvolvePair *const *rows, int count, const int32_t *upper_starts,

@@ -123,6 +123,8 @@ convolve_cpu_set_end (const ConvolveCpuAnalysis *a, int bits)
       cpu->mirror_starts[i] = (int32_t) (uint32_t) (int64_t) (cpu->starts[i] + start_of_negative (a, i, bits));
     tail->offset_f[i] = (float) tail->offset[i];
   }
+  cpu->short_tail = !cpu->shifts && !cpu->mirrors
+      && convolve_cpu_has_short_tail (a, convolve_sum_of_magnitudes (a->taps, a->width * a->height));
 }
 
 /* --- terms --- */

@@ -303,10 +303,13 @@ convolve_cpu_finish_pairs (const ConvolveCpuJob *job, int y, const int32_t *cons
         job->results[0], job->results[1]);
   else if (cpu->shifts)
     job->level->values_of_rows (&cpu->terms, pairs, job->count, starts, &cpu->shift, job->results[0], job->results[1]);
+  else if (cpu->short_tail)
+    job->level->tails_of_rows (&cpu->terms, pairs, job->count, job->starts, cpu->tail.scale_f, cpu->tail.offset_f[0],
+        (int) cpu->tail.maximum, job->results[0], job->results[1]);
   else
     job->level->sum_rows (&cpu->terms, pairs, job->count, job->starts, job->sums[0], job->sums[1]);
   for (int k = 0; k < rows; k++) {
-    if (cpu->shifts)
+    if (cpu->shifts || cpu->short_tail)
       convolve_cpu_store_row (job, y + k, job->results[k]);
     else if (cpu->wide.groups)
       convolve_cpu_store_sums (job, y + k, CONVOLVE_CPU_DOUBLES, job->wide_sums[k]);

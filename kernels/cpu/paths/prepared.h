@@ -46,8 +46,9 @@ typedef struct ConvolveCpu
   double cost;                   /* estimated, of one output, in terms of a sum of pairs */
   int middle;                    /* subtracted from the values before they are multiplied; 0 or the middle value */
 
-  bool shifts;  /* sums of terms become values by `shift`, otherwise by `tail` */
-  bool mirrors; /* of an absolute value: the larger one of the values of a sum and its negative, both by `shift` */
+  bool short_tail; /* sums of terms become values by the tail, in float, in the loop that makes them */
+  bool shifts;     /* sums of terms become values by `shift`, otherwise by `tail` */
+  bool mirrors;    /* of an absolute value: the larger one of the values of a sum and its negative, both by `shift` */
   ConvolveShift shift;
   int32_t mirror_starts[CONVOLVE_MAX_SAMPLES]; /* less a sum, these are its negative with the start of that */
   ConvolveTail tail;
