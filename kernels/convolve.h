@@ -192,7 +192,7 @@ typedef struct
   ptrdiff_t destination_stride; /* likewise, but at least the length of the region's rows; all rows of a plane span
                                    less than 2^63 bytes */
   int width, height;   /* pixels of the image: 1 .. 2^28, a row below 2^31 bytes; the boundary applies outside */
-  ConvolveRect region; /* the pixels to write, inside the image; no others are written */
+  ConvolveRect region; /* the pixels to write, at least one, inside the image; no others are written */
 } ConvolvePlane;
 
 typedef struct ConvolvePlan ConvolvePlan;

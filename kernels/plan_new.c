@@ -19,6 +19,14 @@ convolve_plan_new_sized (const ConvolvePixel *pixel, ConvolveBoundary boundary, 
   const ConvolvePlanRequest request = { pixel, boundary, mask, device, pixels };
   const ConvolveVariant *const *row = convolve_variants;
 
+  if (!pixel || !mask || !mask->taps || !variant) {
+    convolve_fail (error, CONVOLVE_INVALID, 0, "a plan without %s",
+        !pixel         ? "a pixel"
+            : !mask    ? "a mask"
+            : !variant ? "the name of a variant"
+                       : "taps");
+    return NULL;
+  }
   if (strcmp (variant, "auto") == 0) {
     ConvolvePlan *plan = convolve_plan_make (&request, NULL, error);
 

@@ -17,10 +17,12 @@ struct _GstCudaConvolveSettings
   gboolean changed;            /* applied changed since take() */
   GThread *syncing;            /* on which control bindings set properties now, or NULL */
 
-  /* The streaming thread's own. */
-  ConvolveProperties *used; /* as frames use them */
-  GPtrArray *idle;          /* the sentences that stand in the log, or NULL */
-  GPtrArray *uncovered;     /* those that stand on the bus, or NULL */
+  /* The streaming thread's own, and that of the start. */
+  ConvolveProperties *used;     /* as frames use them */
+  ConvolveProperties *at_start; /* as the element started with them */
+  const gchar *late;            /* a property that was set after the start, of which the user was told; or NULL */
+  GPtrArray *idle;              /* the sentences that stand in the log, or NULL */
+  GPtrArray *uncovered;         /* those that stand on the bus, or NULL */
 };
 
 GstCudaConvolveSettings *
@@ -32,6 +34,7 @@ gst_cuda_convolve_settings_new (GstElement *element, const ConvolvePropertyTable
   settings->set = convolve_properties_new (table);
   settings->applied = convolve_properties_ref (settings->set);
   settings->used = convolve_properties_ref (settings->set);
+  settings->at_start = convolve_properties_ref (settings->set);
   settings->set_is_shared = TRUE;
   return settings;
 }
@@ -42,6 +45,7 @@ gst_cuda_convolve_settings_free (GstCudaConvolveSettings *settings)
   convolve_properties_unref (settings->set);
   convolve_properties_unref (settings->applied);
   convolve_properties_unref (settings->used);
+  convolve_properties_unref (settings->at_start);
   gst_cuda_convolve_settings_forget_sentences (settings);
   g_free (settings);
 }
@@ -123,7 +127,21 @@ gst_cuda_convolve_settings_renew (GstCudaConvolveSettings *settings)
   if (settings->set->mask.file)
     convolve_kept_file_forget (settings->set->mask.file);
   settings->changed = TRUE;
+  replace (&settings->at_start, share_set (settings));
+  settings->late = NULL;
   GST_OBJECT_UNLOCK (settings->element);
+}
+
+/* Tells of a property that is read at start and was set after it. */
+static void
+tell_late (GstCudaConvolveSettings *settings)
+{
+  const gchar *name = convolve_properties_find_late (settings->used, settings->at_start);
+
+  if (name && name != settings->late)
+    GST_ELEMENT_WARNING (settings->element, LIBRARY, SETTINGS,
+        ("%s: takes effect when the element starts again, from READY to PAUSED", name), (NULL));
+  settings->late = name;
 }
 
 gboolean
@@ -137,6 +155,8 @@ gst_cuda_convolve_settings_take (GstCudaConvolveSettings *settings)
   if (changed)
     replace (&settings->used, convolve_properties_ref (settings->applied));
   GST_OBJECT_UNLOCK (settings->element);
+  if (changed)
+    tell_late (settings);
   return changed;
 }
 

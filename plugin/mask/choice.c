@@ -247,12 +247,12 @@ warn_of_transfer (GstCudaConvolve *self, const ConvolveProperties *properties)
   self->transfer_told = TRUE;
 }
 
-/* Warns of bad settings, once for each fault. */
+/* Warns of bad settings, and tells what stays, once for each fault. */
 static void
-warn_of_settings (GstCudaConvolve *self, const gchar *text)
+warn_of_settings (GstCudaConvolve *self, const gchar *text, const gchar *stays)
 {
   if (!gst_cuda_convolve_settings_have_told (GST_ELEMENT (self), self->settings_warning, text))
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", text), ("The previous mask stays, and the previous regions."));
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", text), ("%s", stays));
   g_free (self->settings_warning);
   self->settings_warning = g_strdup (text);
 }
@@ -293,9 +293,17 @@ replace_plans (GstCudaConvolve *self, ConvolveProperties *properties, ConvolveEr
   static const struct
   {
     gboolean regions, mask;
-  } good[] = { { FALSE, FALSE }, { TRUE, FALSE }, { FALSE, TRUE }, { TRUE, TRUE } };
+    const gchar *stays;
+  } good[] = { { FALSE, FALSE, NULL },
+    { TRUE, FALSE, "The previous regions stay, with all that regions have. All other properties take effect." },
+    { FALSE, TRUE,
+        "The previous mask stays, with its size, bias, divisor, mix and flip. All other properties take effect." },
+    { TRUE, TRUE,
+        "The previous mask stays, with its size, bias, divisor, mix and flip, and so do the previous regions. All other "
+        "properties take effect." } };
   gint64 begin = g_get_monotonic_time ();
   g_autoptr (ConvolveProperties) candidate = NULL;
+  g_autofree gchar *fault = NULL;
   Made made = { 0 };
 
   for (guint i = 0; i < (self->good ? G_N_ELEMENTS (good) : 1); i++) {
@@ -305,10 +313,12 @@ replace_plans (GstCudaConvolve *self, ConvolveProperties *properties, ConvolveEr
     if (made.plans || error->status != CONVOLVE_INVALID) {
       if (i == 0)
         g_clear_pointer (&self->settings_warning, g_free);
+      else
+        warn_of_settings (self, fault, good[i].stays);
       break;
     }
-    if (i == 0 && self->good)
-      warn_of_settings (self, error->text);
+    if (i == 0)
+      fault = g_strdup (error->text);
   }
   gst_cuda_convolve_lose_plans (self);
   if (!made.plans) {

@@ -147,6 +147,15 @@ have_one_value (const ConvolveProperties *a, const ConvolveProperties *b, const 
   g_return_val_if_reached (FALSE);
 }
 
+const gchar *
+convolve_properties_find_late (const ConvolveProperties *a, const ConvolveProperties *b)
+{
+  for (guint i = 0; i < a->table->n; i++)
+    if ((a->table->rows[i].flags & GST_PARAM_MUTABLE_READY) && !have_one_value (a, b, &a->table->rows[i]))
+      return a->table->rows[i].name;
+  return NULL;
+}
+
 gboolean
 convolve_properties_are_equal_but_for_regions (const ConvolveProperties *a, const ConvolveProperties *b)
 {

@@ -100,6 +100,17 @@ read_pool_padding (const gchar *text, ConvolveLayer *layer, GError **error)
           CONVOLVE_LAYER_MAX_STEP);
 }
 
+/* A window of the pooling has a value in it, wherever it is. */
+static gboolean
+check_pool_padding (const gchar *text, const ConvolveLayer *layer, GError **error)
+{
+  if (MAX (layer->pool_pad_top, layer->pool_pad_bottom) < layer->pool_height
+      && MAX (layer->pool_pad_left, layer->pool_pad_right) < layer->pool_width)
+    return TRUE;
+  return convolve_token_fail (error, CONVOLVE_PROPS_ERROR_LAYER, "pool-padding", text, strlen (text),
+      "is not less than pool-size, which is %d,%d", layer->pool_height, layer->pool_width);
+}
+
 static gboolean
 set_scale (const ConvolveLayerSettings *settings, ConvolveLayer *layer, GError **error)
 {
@@ -138,7 +149,9 @@ convolve_layer_settings_fill (const ConvolveLayerSettings *settings, ConvolveLay
       && read_pair ("pool-size", pool, 1, CONVOLVE_LAYER_MAX_STEP, &layer->pool_height, &layer->pool_width, error)
       && read_pair ("pool-stride", step, 1, CONVOLVE_LAYER_MAX_STEP, &layer->pool_stride_y, &layer->pool_stride_x,
           error)
-      && read_pool_padding (settings->pool_padding, layer, error) && set_scale (settings, layer, error);
+      && read_pool_padding (settings->pool_padding, layer, error)
+      && check_pool_padding (settings->pool_padding ? settings->pool_padding : "0", layer, error)
+      && set_scale (settings, layer, error);
 }
 
 /* Reads a number or a range at *p, and moves *p behind. */

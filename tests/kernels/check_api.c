@@ -181,6 +181,8 @@ check_plan_arguments (FILE *file)
   REFUSE (good_deep_arguments, pixel.stride, 5);
   REFUSE (good_deep_arguments, pixel.zero[0], 1024);
   REFUSE (good_deep_arguments, pixel.range[0], 1024);
+  REFUSE (good_arguments, mask.taps, NULL);
+  REFUSE (good_arguments, variant, NULL);
 
   taps[4] = NAN;
   failures += refuse (&good, CONVOLVE_INVALID, "a tap that is no number", file);

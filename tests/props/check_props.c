@@ -640,11 +640,12 @@ GST_START_TEST (paddings_of_pools)
     const gchar *text;
     gint sides[4]; /* top, left, bottom, right */
   } good[] = { { NULL, { 0, 0, 0, 0 } }, { "0", { 0, 0, 0, 0 } }, { " 2 ", { 2, 2, 2, 2 } }, { "1,2", { 1, 2, 1, 2 } },
-    { "1,2,3,4", { 1, 2, 3, 4 } }, { "255", { 255, 255, 255, 255 } } };
+    { "1,2,3,4", { 1, 2, 3, 4 } }, { "254", { 254, 254, 254, 254 } } };
   static const gchar *const bad[] = { "", "same", "valid", "-1", "256", "1,2,3", "1,2,3,4,5", "1 2", "1.5" };
+  static const gchar *const wide[] = { "2", "0,3", "2,0,0,0", "0,3,0,0", "0,0,2,0", "0,0,0,3" };
 
   for (guint i = 0; i < G_N_ELEMENTS (good); i++) {
-    ConvolveLayerSettings settings = { .pool_padding = (gchar *) good[i].text };
+    ConvolveLayerSettings settings = { .pool_padding = (gchar *) good[i].text, .pool_size = (gchar *) "255" };
     gboolean same;
     ConvolveLayer layer = fill (&settings, &same);
 
@@ -656,6 +657,13 @@ GST_START_TEST (paddings_of_pools)
     ConvolveLayerSettings settings = { .pool_padding = (gchar *) bad[i], .divisor = 1 };
     g_autofree gchar *message =
         g_strdup_printf ("pool-padding: \"%s\" is not a number up to 255, two of them...", bad[i]);
+
+    refuse_layer (&settings, message);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (wide); i++) {
+    ConvolveLayerSettings settings = { .pool_padding = (gchar *) wide[i], .pool_size = (gchar *) "2,3", .divisor = 1 };
+    g_autofree gchar *message =
+        g_strdup_printf ("pool-padding: \"%s\" is not less than pool-size, which is 2,3", wide[i]);
 
     refuse_layer (&settings, message);
   }

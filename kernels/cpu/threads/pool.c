@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/internal.h"
@@ -49,16 +50,21 @@ struct ConvolvePool
   Worker workers[];
 };
 
+/* Vectors reach beyond the last sample of a row: what they read there has no effect, but is to be defined. */
 static bool
 reserve (Memory *memory, size_t size)
 {
+  size_t whole = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+
   if (memory->size >= size)
     return true;
   free (memory->bytes);
-  *memory = (Memory){ .bytes = aligned_alloc (ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT) };
-  if (memory->bytes)
-    memory->size = size;
-  return memory->bytes != NULL;
+  *memory = (Memory){ .bytes = aligned_alloc (ALIGNMENT, whole) };
+  if (!memory->bytes)
+    return false;
+  memset (memory->bytes, 0, whole);
+  memory->size = size;
+  return true;
 }
 
 /* Takes a share of the jobs that are left each time, so that all threads end at about the same time. */

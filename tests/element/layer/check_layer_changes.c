@@ -261,6 +261,8 @@ GST_START_TEST (test_bad_before_playing)
     { layer.location, "mosaic=true divisor=1e-60", "divisor: 1e-60" },
     { layer.location, "mosaic=true groups=3", "groups: 3 groups of 3 channels are 9 channels, and frames have 1 or 3" },
     { layer.location, "mosaic=true pool-padding=1,x", "pool-padding: \"1,x\" is not a number up to 255" },
+    { layer.location, "mosaic=true pool-padding=3 pool-size=2",
+        "pool-padding: \"3\" is not less than pool-size, which is 2,2" },
     { one.location, "groups=3 mosaic=true", "groups: the file has 4 filters, which 3 groups cannot share evenly" },
     { "/nowhere/at.npy", "", "location: /nowhere/at.npy: " },
     { folder, "", ": not a regular file" },

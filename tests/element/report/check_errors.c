@@ -100,6 +100,30 @@ GST_START_TEST (test_bad_numbers)
 }
 GST_END_TEST;
 
+/* What is read at start is told where it comes later, once for each property. */
+GST_START_TEST (test_set_after_the_start)
+{
+  Run run = start ("cudaconvolve mask=box", NULL, "I420");
+
+  fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+  expect_none (&run);
+  for (guint i = 0; i < 2; i++) {
+    g_object_set (run.element, "region-log", i == 0 ? "/nowhere/one.jsonl" : "/nowhere/two.jsonl", NULL);
+    fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+    if (i == 0)
+      expect_one (&run, GST_MESSAGE_WARNING, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+          "region-log: takes effect when the element starts again", NULL);
+    else
+      expect_none (&run);
+  }
+  g_object_set (run.element, "region-log", NULL, "cuda-device-id", 0, NULL);
+  fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+  expect_one (&run, GST_MESSAGE_WARNING, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "cuda-device-id: takes effect",
+      NULL);
+  run_stop (&run);
+}
+GST_END_TEST;
+
 /* A bad mask while frames flow makes a warning with the same text, and the last good mask stays. */
 GST_START_TEST (test_bad_while_playing)
 {
@@ -704,6 +728,7 @@ errors_suite (void)
   tcase_add_test (tc, test_bad_before_playing);
   tcase_add_test (tc, test_not_a_number);
   tcase_add_test (tc, test_bad_numbers);
+  tcase_add_test (tc, test_set_after_the_start);
   tcase_add_test (tc, test_bad_while_playing);
   tcase_add_test (tc, test_forced_variant_cannot);
   tcase_add_test (tc, test_no_gpu);
