@@ -10,6 +10,9 @@
 #define MOST_CORNERS 64
 #define MOST_PIXELS (1 << 22)
 #define MOST_SIGMA 4096
+#define HAD 1
+#define SOME 2
+#define BLURRED 2 /* values of a component along an edge that an encoder blurs */
 
 /* In pixels of the frame, from the first up to, but without, the end. */
 typedef struct
@@ -24,6 +27,7 @@ typedef struct
   double tolerance;
   int feather;
   guint16 *owners[GST_VIDEO_MAX_COMPONENTS]; /* of each value: 1 + the region whose effect the value shows */
+  guint8 *left; /* of each owner in a film with losses: HAD values, and SOME are left that no encoder blurs */
 } Picture;
 
 /* Of a box. */
@@ -318,7 +322,17 @@ add_to_block (Block *block, int value, int x, int y)
   block->most = MAX (block->most, value);
 }
 
-/* The mean over all blocks counts, and in an exact film the widest block. */
+/* Whether a place lies within the margin of an edge of its block; the last place of a block may be cut off. */
+static gboolean
+is_at_edge (int place, int first, int side, int step, int margin)
+{
+  return floor_div ((place - margin) * step - first, side) != floor_div ((place + margin) * step - first, side);
+}
+
+/*
+ * The mean over all blocks counts, and in an exact film the widest block. An encoder blurs the edges of blocks, too, which
+ * count where blocks are so small that little else is left.
+ */
 static Verdict
 judge_blocks (View *view, const Json *effect)
 {
@@ -326,19 +340,21 @@ judge_blocks (View *view, const Json *effect)
   const int left = pixels_of (json_element (blocks, 0)), top = pixels_of (json_element (blocks, 1));
   const int side = pixels_of (json_element (blocks, 2)), dx = view->component->x_step, dy = view->component->y_step;
   const Box part = view->part;
-  int first, across, row;
+  int first, across, row, margin_x, margin_y;
   Deviation deviation = { 0 };
   Block *line;
 
   if (side <= 0)
     return UNJUDGED;
+  margin_x = view->picture->tolerance > 0 ? MIN (BLURRED, side / dx / 8) : 0;
+  margin_y = view->picture->tolerance > 0 ? MIN (BLURRED, side / dy / 8) : 0;
   first = floor_div (part.left * dx - left, side);
   across = floor_div ((part.right - 1) * dx - left, side) - first + 1;
   line = g_new0 (Block, MAX (across, 1));
   for (int y = part.top; y < part.bottom; y++) {
     row = floor_div (y * dy - top, side);
     for (int x = part.left; x < part.right; x++)
-      if (owns (view, x, y))
+      if (owns (view, x, y) && !is_at_edge (x, left, side, dx, margin_x) && !is_at_edge (y, top, side, dy, margin_y))
         add_to_block (&line[floor_div (x * dx - left, side) - first], value_at (view, x, y), x, y);
     if (y + 1 < part.bottom && floor_div ((y + 1) * dy - top, side) == row)
       continue;
@@ -459,6 +475,51 @@ is_changed (const Picture *picture, guint component)
   return strchr (picture->rules->components, name) != NULL;
 }
 
+/*
+ * An encoder with losses lets samples on both sides of an edge run into each other. So values with another owner within BLURRED
+ * values belong to nobody alone. Nothing runs in from beyond the frame.
+ */
+static void
+disown_edges (guint16 *owners, int width, int height)
+{
+  const gsize size = (gsize) width * height;
+  guint16 *before = g_new (guint16, size);
+
+  for (int down = 0; down < 2; down++) {
+    const int step = down ? width : 1;
+
+    memcpy (before, owners, size * sizeof *owners);
+    for (int y = 0; y < height; y++)
+      for (int x = 0; x < width; x++) {
+        const gsize at = (gsize) y * width + x;
+        const int place = down ? y : x, last = (down ? height : width) - 1;
+
+        for (int k = MAX (-BLURRED, -place); k <= MIN (BLURRED, last - place); k++)
+          if (before[at] != NOBODY && before[at + k * step] != before[at])
+            owners[at] = SEVERAL;
+      }
+  }
+  g_free (before);
+}
+
+/* Takes from all owners what an encoder blurs. */
+static void
+disown_blurred (Picture *picture)
+{
+  picture->left = g_new0 (guint8, SEVERAL + 1);
+  for (guint c = 0; c < picture->samples->n; c++) {
+    const Component *component = &picture->samples->components[c];
+    const gsize size = (gsize) component->width * component->height;
+    guint16 *owners = picture->owners[c];
+
+    for (gsize i = 0; i < size && is_changed (picture, c); i++)
+      picture->left[owners[i]] |= HAD;
+    disown_edges (owners, component->width, component->height);
+    for (gsize i = 0; i < size && is_changed (picture, c); i++)
+      picture->left[owners[i]] |= SOME;
+  }
+}
+
 static Verdict
 judge_component (View *view, const Json *effect, guint component)
 {
@@ -488,6 +549,8 @@ judge_region (const Picture *picture, const Json *effect, guint16 owner, Box aro
 {
   gboolean changed = FALSE;
 
+  if (picture->left && picture->left[owner] == HAD)
+    return UNJUDGED;
   for (guint c = 0; c < picture->samples->n; c++) {
     const Component *component = &picture->samples->components[c];
     View view = { picture, component, picture->owners[c], owner, touched (component, around), { 0 } };
@@ -544,7 +607,7 @@ hidden_judge (const Samples *samples, const Json *line, const Rules *rules, doub
   const Json *regions = json_member (line, "regions"), *outside = json_member (line, "outside");
   const Box frame = { 0, 0, rules->width, rules->height };
   const guint n = MIN (json_length (regions), MOST);
-  Picture picture = { samples, rules, tolerance, json_member (line, "whole") ? 0 : rules->feather, { NULL } };
+  Picture picture = { samples, rules, tolerance, json_member (line, "whole") ? 0 : rules->feather, { NULL }, NULL };
 
   if (n == 0 && !outside)
     return;
@@ -557,6 +620,8 @@ hidden_judge (const Samples *samples, const Json *line, const Rules *rules, doub
   }
   for (guint i = 0; i < n; i++)
     own_region (&picture, json_element (regions, i), outside ? NOBODY : i + 1);
+  if (tolerance > 0)
+    disown_blurred (&picture);
   if (outside)
     judge (&picture, outside, 1, frame, counts, faults);
   for (guint i = 0; i < n && !outside; i++) {
@@ -567,4 +632,5 @@ hidden_judge (const Samples *samples, const Json *line, const Rules *rules, doub
   }
   for (guint c = 0; c < samples->n; c++)
     g_free (picture.owners[c]);
+  g_free (picture.left);
 }

@@ -34,11 +34,34 @@ packet_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
+/* The time of a frame in the film that is played, or none. */
+static GstClockTime
+running_time (GstPad *pad, const GstBuffer *frame)
+{
+  GstEvent *event = gst_pad_get_sticky_event (pad, GST_EVENT_SEGMENT, 0);
+  GstClockTime time = GST_CLOCK_TIME_NONE;
+  const GstSegment *segment;
+
+  if (!event)
+    return time;
+  gst_event_parse_segment (event, &segment);
+  if (segment->format == GST_FORMAT_TIME)
+    time = gst_segment_to_running_time (segment, GST_FORMAT_TIME, GST_BUFFER_PTS (frame));
+  gst_event_unref (event);
+  return time;
+}
+
 static GstPadProbeReturn
 frame_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   Lost *lost = data;
+  const GstClockTime time = running_time (pad, GST_PAD_PROBE_INFO_BUFFER (info));
 
+  if (GST_CLOCK_TIME_IS_VALID (time)) {
+    if (time < lost->next)
+      return GST_PAD_PROBE_DROP;
+    lost->next = time + 1;
+  }
   lost->frames++;
   return GST_PAD_PROBE_OK;
 }

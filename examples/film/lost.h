@@ -8,11 +8,15 @@
 /* All zero at first. Each pad counts in its own thread. */
 typedef struct
 {
-  guint64 packets; /* of frames that are to be shown, in front of the decoder */
-  guint64 frames;  /* behind it */
+  guint64 packets;   /* of frames that are to be shown, in front of the decoder */
+  guint64 frames;    /* behind it */
+  GstClockTime next; /* the earliest running time of the next frame */
 } Lost;
 
-/* Count what passes a pad in front of the decoder, and one behind it. */
+/*
+ * Count what passes a pad in front of the decoder, and one behind it. Behind damage a decoder may give several frames one
+ * time. Only the first of them passes, because encoders and muxers need times that ascend.
+ */
 void lost_watch_packets (Lost *lost, GstPad *pad);
 void lost_watch_frames (Lost *lost, GstPad *pad);
 

@@ -182,8 +182,8 @@ video_decoded (GstElement *decode, GstPad *pad, gpointer data)
     goto done;
   }
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, caps_come, streams, NULL);
-  lost_watch_frames (&streams->lost, pad);
   gif_stamp (streams->source, pad);
+  lost_watch_frames (&streams->lost, pad);
   set_clock (streams, caps);
   if (streams->container->picture && !input_is_sequence (streams->options->output))
     gst_pad_add_probe (streams->mux_main, GST_PAD_PROBE_TYPE_BUFFER, picture_comes, streams, NULL);

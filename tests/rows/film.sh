@@ -355,6 +355,24 @@ for number in range(6):
     grep -q '^films: 1 made, 0 there already, 6 failed, 1 with warnings$' out/example
 }
 
+# Behind damage a decoder may give several frames one time, which no encoder of H.264 takes: here frames 2 and 3 have that of 1.
+film_repeated_times () {
+  gst-launch-1.0 -q videotestsrc pattern=ball num-buffers=50 ! video/x-raw,width=640,height=360,framerate=25/1 ! jpegenc ! matroskamux \
+    ! filesink location=out/times.mkv && python3 - <<'END' || return 1
+data = open('out/times.mkv', 'rb').read()
+for time in 80, 120:
+    block = b'\x81' + time.to_bytes(2, 'big') + b'\x80'
+    assert block in data
+    data = data.replace(block, b'\x81\x00\x28\x80', 1)
+open('out/times.mkv', 'wb').write(data)
+END
+  for end in mp4 mkv; do
+    film out/times.mkv "out/times-made.$end" >out/example 2>&1 || { cat out/example; return 1; }
+    cat out/example
+    grep -q 'warning: out/times.mkv: 2 frames could not be decoded' out/example && [ "$(frames "out/times-made.$end")" = 48 ] || return 1
+  done
+}
+
 # What could go unseen gets a warning: a film that ends before the time that it states, and boxes that count in other
 # pixels than those that a player shows.
 film_warns () {
@@ -440,6 +458,7 @@ film_rows () {
   check "film: a folder" film_folder
   check "film: broken films of a folder" film_broken
   check "film: warnings" film_warns
+  check "film: frames at one time, as behind damage" film_repeated_times
   check "film: --check" film_check
   check "film: JSON lines" film_json
   check "film: a GIF" film_gif

@@ -5,6 +5,7 @@
     recorded.py check RECORD RAW            chain, numbers and checksums are those of the frames in RAW
     recorded.py flip|drop|twice|swap N RAW OUT       one byte, a frame away, a frame more, a frame and the next one
     recorded.py bare N RAW ORIGINAL OUT              frame N as it was before the element
+    recorded.py strip N TOP BOTTOM RAW ORIGINAL OUT  the same for rows of frame N alone, both even
     recorded.py change|cut|repeat|exchange N RECORD OUT   line N, from 1: a digit, away, once more, with the next one
     recorded.py shorten RECORD OUT                   without the last line
     recorded.py forge N RECORD RAW OUT               a new chain, in which frame N has the checksum and the means of RAW
@@ -86,6 +87,15 @@ def tamper_with_frames(kind, number, frames):
         frames[number:number + 2] = frames[number + 1], frames[number]
 
 
+def strip(frame, original, top, bottom):
+    """A frame with the rows from top to bottom of another one."""
+    frame = bytearray(frame)
+    for offset, width, step in (0, WIDTH, 1), (WIDTH * HEIGHT, WIDTH // 2, 2), (WIDTH * HEIGHT * 5 // 4, WIDTH // 2, 2):
+        rows = slice(offset + top // step * width, offset + bottom // step * width)
+        frame[rows] = original[rows]
+    return bytes(frame)
+
+
 def tamper_with_lines(kind, number, lines):
     at = number - 1
     if kind == 'change':
@@ -120,6 +130,11 @@ def main():
         frames = frames_of(arguments[1])
         frames[int(arguments[0])] = frames_of(arguments[2])[int(arguments[0])]
         write_frames(arguments[3], frames)
+    elif kind == 'strip':
+        number, top, bottom = map(int, arguments[:3])
+        frames = frames_of(arguments[3])
+        frames[number] = strip(frames[number], frames_of(arguments[4])[number], top, bottom)
+        write_frames(arguments[5], frames)
     elif kind == 'forge':
         lines = lines_of(arguments[1])
         forge(int(arguments[0]), lines, frames_of(arguments[2]))
