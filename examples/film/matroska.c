@@ -86,15 +86,22 @@ mend_duration (Mending *mending, guint64 begin, guint64 size)
   write_over (mending, begin, bytes, size);
 }
 
+/* The muxer writes the time of today; where the film has none, a Void of the same size stands in its place. */
 static void
 mend_date (Mending *mending, const Element *date)
 {
-  guint8 bytes[8];
+  guint8 bytes[16] = { EBML_VOID };
+  const gsize size = date->content + date->size - date->begin;
 
-  if (mending->made == ORIGIN_UNKNOWN || date->size != 8)
+  if (date->size != 8)
     return;
-  GST_WRITE_UINT64_BE (bytes, (guint64) (mending->made - SECONDS_TO_2001) * GST_SECOND);
-  write_over (mending, date->content, bytes, 8);
+  if (mending->made == ORIGIN_UNKNOWN && size <= sizeof bytes) {
+    bytes[1] = 0x80 | (size - 2);
+    write_over (mending, date->begin, bytes, size);
+  } else if (mending->made != ORIGIN_UNKNOWN) {
+    GST_WRITE_UINT64_BE (bytes, (guint64) (mending->made - SECONDS_TO_2001) * GST_SECOND);
+    write_over (mending, date->content, bytes, 8);
+  }
 }
 
 /* --- names and flags of tracks --- */

@@ -69,13 +69,14 @@ find_box (guint8 *data, gsize size, const char *path, gsize *length)
   return box;
 }
 
-/* mvhd, tkhd and mdhd have the time in one place. */
+/* mvhd, tkhd and mdhd have the time in one place, which is 0 where nobody knows it. The muxer writes the time of today. */
 static void
 set_made (const Additions *additions, guint8 *header, gsize size)
 {
-  const guint64 seconds = (guint64) (additions->origin->made + SECONDS_TO_1970);
+  const gint64 made = additions->origin->made;
+  const guint64 seconds = made == ORIGIN_UNKNOWN || made < -SECONDS_TO_1970 ? 0 : (guint64) (made + SECONDS_TO_1970);
 
-  if (!header || size < 12 || additions->origin->made == ORIGIN_UNKNOWN || additions->origin->made < -SECONDS_TO_1970)
+  if (!header || size < 12)
     return;
   if (header[0] == 1)
     GST_WRITE_UINT64_BE (header + 4, seconds);

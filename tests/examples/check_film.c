@@ -331,7 +331,7 @@ GST_START_TEST (tracks_of_mp4)
     g_array_append_vals (tracks, rows, G_N_ELEMENTS (rows));
     g_assert_true (moov_complete (name, NULL, origin, tracks, NULL));
     back = origin_read (name);
-    g_assert_cmpint (back->made, ==, MADE);
+    g_assert_true (back->made == ORIGIN_UNKNOWN); /* a film without a date gets none */
     g_assert_cmpstr (origin_track (back, 7).name, ==, "Deutsch");
     g_assert_cmpuint (origin_track (back, 7).flags, ==, (other ? 0 : TRACK_DEFAULT) | TRACK_COMMENT | TRACK_FORCED);
     origin_free (back);
@@ -400,6 +400,17 @@ GST_START_TEST (tracks_of_matroska)
   g_assert_cmpuint (back->tracks->len, ==, 1);
   g_assert_null (origin_track (back, 3).name);
   g_assert_cmpuint (origin_track (back, 3).flags, ==, row.flags);
+  origin_free (back);
+  g_free (data);
+
+  /* A film without a date gets none, and keeps its size. */
+  origin->made = ORIGIN_UNKNOWN;
+  g_assert_true (matroska_mend (name, NULL, 0, origin, wanted, NULL));
+  data = read_file (name, &size);
+  g_assert_cmpuint (size, ==, file->len);
+  back = origin_read (name);
+  g_assert_true (back->made == ORIGIN_UNKNOWN);
+  g_assert_cmpuint (back->tracks->len, ==, 1);
   origin_free (back);
   origin_free (origin);
   g_array_unref (wanted);

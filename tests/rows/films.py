@@ -501,7 +501,7 @@ class Comparison:
         if tags[1].get('title') and not tags[0].get('title'):
             self.note('tags: title', 'none -> %s' % tags[1]['title'])
         made = [tag.get('creation_time', '')[:19] for tag in tags]
-        if made[0]:
+        if any(made):
             self.differ('creation time', *made)
         codes = [next((stream['tags']['timecode'] for stream in content.streams if stream.get('tags', {}).get('timecode')),
                       content.format.get('tags', {}).get('timecode')) for content in (self.before, self.after)]
