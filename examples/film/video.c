@@ -39,11 +39,11 @@ note_size (Streams *streams, const GstStructure *structure)
 }
 
 /*
- * The colorimetry that a film without a matrix gets, or NULL. By default GStreamer goes by the height, which is another one where
- * the picture is turned; and it takes such a film for one of limited range.
+ * The colorimetry that a film without a matrix gets, or NULL: GStreamer's default for the height, which is another one where the
+ * picture is turned. By itself GStreamer takes such a film for one of limited range, and chroma of few lines for centred.
  */
 static char *
-name_colorimetry (const Streams *streams, const GstCaps *caps)
+name_colorimetry (const GstCaps *caps)
 {
   GstCaps *bare = gst_caps_copy (caps);
   GstStructure *structure = gst_caps_get_structure (bare, 0);
@@ -57,7 +57,7 @@ name_colorimetry (const Streams *streams, const GstCaps *caps)
     if (named.range == GST_VIDEO_COLOR_RANGE_0_255) {
       named.matrix = info.colorimetry.matrix;
       text = gst_video_colorimetry_to_string (&named);
-    } else if (streams->turn != GST_VIDEO_ORIENTATION_IDENTITY && GST_VIDEO_INFO_IS_YUV (&info))
+    } else if (GST_VIDEO_INFO_IS_YUV (&info))
       text = gst_video_colorimetry_to_string (&info.colorimetry);
   }
   gst_caps_unref (bare);
@@ -76,7 +76,7 @@ caps_come (GstPad *pad, GstPadProbeInfo *info, gpointer data)
     return GST_PAD_PROBE_OK;
   gst_event_parse_caps (event, &caps);
   note_size (streams, gst_caps_get_structure (caps, 0));
-  colorimetry = name_colorimetry (streams, caps);
+  colorimetry = name_colorimetry (caps);
   if (!colorimetry)
     return GST_PAD_PROBE_OK;
   caps = gst_caps_copy (caps);
