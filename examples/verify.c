@@ -455,6 +455,14 @@ sum_up (Run *run)
   return run->counts.unjudged > 0 ? UNTOLD : RIGHT;
 }
 
+/* Where no checksum holds, the film may be the right one, encoded with losses. */
+static void
+hint_at_losses (const Run *run)
+{
+  if (!run->lossy && run->n_right == 0 && run->shots->len > 0)
+    g_print ("no frame has the samples of the record; a film that was encoded with losses is compared with --lossy\n");
+}
+
 static int
 verify (Run *run, const char *last)
 {
@@ -473,6 +481,7 @@ verify (Run *run, const char *last)
     if (!play (run, judge_shot))
       return UNREADABLE;
     tell_each (run, run->after);
+    hint_at_losses (run);
   }
   if (run->refusal)
     tell (run, "%s", run->refusal);

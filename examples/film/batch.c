@@ -124,7 +124,7 @@ batch_convolve (const Options *options)
 {
   GPtrArray *films;
   GHashTable *outputs = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  guint made = 0, there = 0, failed = 0, warned = 0;
+  guint made = 0, there = 0, failed = 0, stopped = 0, warned = 0;
 
   if (!make_folder (options)) {
     g_hash_table_unref (outputs);
@@ -151,7 +151,9 @@ batch_convolve (const Options *options)
     } else if (convolve_film (&one)) {
       made_note (&one);
       made++;
-    } else
+    } else if (play_was_interrupted ())
+      stopped++;
+    else
       failed++;
     warned += complain_warnings () > warnings;
     g_hash_table_add (outputs, output);
@@ -163,8 +165,10 @@ batch_convolve (const Options *options)
   say_number ("made", made);
   say_number ("there", there);
   say_number ("failed", failed);
+  say_number ("stopped", stopped);
   say_number ("warned", warned);
-  say_end ("films: %u made, %u there already, %u failed, %u with warnings", made, there, failed, warned);
+  say_end ("films: %u made, %u there already, %u failed, %s%u with warnings", made, there, failed,
+      stopped ? "1 stopped, " : "", warned);
   g_ptr_array_unref (films);
   return failed == 0 && made + there > 0 && !play_was_interrupted ();
 }

@@ -295,6 +295,7 @@ static gboolean
 play (Run *run)
 {
   Film film = { .file = run->options->input,
+    .output = run->options->output,
     .task = covers (run->options) ? "covering" : NULL,
     /* Frames without a box are told of at the end, and a film may begin with them. */
     .told = covers (run->options) ? "apply-to: nothing is changed" : NULL,

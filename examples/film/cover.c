@@ -376,11 +376,11 @@ cover_is_whole (const Cover *cover)
         options->input, counts.open, counts.first / (double) GST_SECOND, options->output);
   else if (cover->detector && tracks_count (cover->tracks) == 0)
     complain ("%s: nothing was found, so that nothing is covered; %s was not written", options->input, options->output);
-  else if (counts.by_new + counts.by_held == 0)
-    complain ("%s: no frame has a box, so that nothing is covered; %s was not written; times are seconds",
-        options->input, options->output);
   else if (!cover->detector && !tracks_used (cover->tracks, options->boxes, &error))
     complain_of (error);
+  else if (counts.by_new + counts.by_held == 0)
+    complain ("%s: no frame has a box, so that nothing is covered; %s was not written", options->input,
+        options->output);
   else
     return TRUE;
   return FALSE;

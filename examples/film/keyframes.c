@@ -72,6 +72,8 @@ read_text (const char *text, GstElement *element, GstTimedValueControlSource *so
   g_free (name);
   if (!equals || !points[0])
     ok = fail (error, text, FORM);
+  else if (!strncmp (text, "regions=", strlen ("regions=")))
+    ok = fail (error, text, "regions stand still; boxes move by --boxes");
   else if (!spec || !(spec->flags & GST_PARAM_CONTROLLABLE))
     ok = fail (error, text,
         "cudaconvolve has no such property that can be controlled; see gst-inspect-1.0 cudaconvolve");

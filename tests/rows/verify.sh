@@ -188,6 +188,7 @@ verify_anonymised () {
       verifies 0 "100 of 100 frames .* boxes: $count covered, 0 bare, 0 that .* faults: 0" --lossy "out/film.$end" out/film.jsonl ||
       return 1
   done
+  verifies 1 'is compared with --lossy$' out/film.mp4 out/film.jsonl
 }
 
 # In a film with losses a strip of the box is found that is wider than an edge that an encoder blurs. Nobody can tell of a box
