@@ -58,9 +58,13 @@ frame_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   const GstClockTime time = running_time (pad, GST_PAD_PROBE_INFO_BUFFER (info));
 
   if (GST_CLOCK_TIME_IS_VALID (time)) {
-    if (time < lost->next)
-      return GST_PAD_PROBE_DROP;
-    lost->next = time + 1;
+    if (time < lost->next) {
+      GstBuffer *frame = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+
+      GST_BUFFER_PTS (frame) += lost->next - time;
+      GST_PAD_PROBE_INFO_DATA (info) = frame;
+    }
+    lost->next = MAX (time, lost->next) + GST_USECOND;
   }
   lost->frames++;
   return GST_PAD_PROBE_OK;

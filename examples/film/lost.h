@@ -15,7 +15,7 @@ typedef struct
 
 /*
  * Count what passes a pad in front of the decoder, and one behind it. Behind damage a decoder may give several frames one
- * time. Only the first of them passes, because encoders and muxers need times that ascend.
+ * time. The others come a microsecond later each, because encoders and muxers need times that ascend.
  */
 void lost_watch_packets (Lost *lost, GstPad *pad);
 void lost_watch_frames (Lost *lost, GstPad *pad);

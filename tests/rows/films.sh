@@ -104,12 +104,12 @@ films_full () {
   if mount -t tmpfs -o size=200k tmpfs "$place" 2>/dev/null; then
     echo before >"$place/film.mp4"
     refused=0
-    refuses_film 'space\|full' "$film_program" "$film_folder/long.mp4" "$place/film.mp4" mask=identity || refused=1
+    refuses_film '/film.mp4: cannot be written. Is the disk full' "$film_program" "$film_folder/long.mp4" "$place/film.mp4" mask=identity || refused=1
     umount "$place"
     return "$refused"
   fi
   # shellcheck disable=SC3045 # dash and bash know ulimit -f
-  refuses_film 'too large\|limit\|write\|space' sh -c "trap '' XFSZ; ulimit -f 200; exec \"\$@\"" sh "$film_program" \
+  refuses_film '/film.mp4: cannot be written. Is the disk full' sh -c "trap '' XFSZ; ulimit -f 200; exec \"\$@\"" sh "$film_program" \
     "$film_folder/long.mp4" "$place/film.mp4" mask=identity
 }
 
