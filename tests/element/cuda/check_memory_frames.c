@@ -138,8 +138,9 @@ start_count (GstElement *element)
   gst_pad_set_chain_function (pad, counted_chain);
 }
 
+/* others: allocations outside the element that are allowed in each frame. */
 static void
-end_count (const gchar *what)
+end_count (const gchar *what, guint others)
 {
   gint own = counters.count ();
 
@@ -149,8 +150,8 @@ end_count (const gchar *what)
       "%s: in %u frames the element allocated %d times, and memory of the device %d times, which copied %d pageable "
       "bytes",
       what, n_frames - warm_up, own, *counters.device, *counters.pageable);
-  fail_unless (!CAN_COUNT || g_atomic_int_get (&allocations) == 0, "%s: %d allocations of others in %u frames", what,
-      g_atomic_int_get (&allocations), n_frames - warm_up);
+  fail_unless (!CAN_COUNT || (guint) g_atomic_int_get (&allocations) <= others * (n_frames - warm_up),
+      "%s: %d allocations of others in %u frames", what, g_atomic_int_get (&allocations), n_frames - warm_up);
 }
 
 static const gchar *const ways[] = { "kernel-variant=global n-threads=3",
@@ -158,7 +159,32 @@ static const gchar *const ways[] = { "kernel-variant=global n-threads=3",
 
 #define CAPS "video/x-raw,format=NV12,width=64,height=48,framerate=30/1"
 
-/* Elements upstream that send frames in memory of their own. */
+#define GL_CAPS "video/x-raw(memory:GLMemory),format=RGBA,width=64,height=48,framerate=30/1"
+
+/* Whether frames come out of OpenGL here, which software may be, and needs no display. */
+static gboolean
+opengl_works (void)
+{
+  g_autoptr (GstElement) pipeline = NULL;
+  g_autoptr (GstBus) bus = NULL;
+  g_autoptr (GstMessage) message = NULL;
+
+  if (!g_getenv ("DISPLAY") && !g_getenv ("WAYLAND_DISPLAY")) {
+    g_setenv ("GST_GL_PLATFORM", "egl", FALSE);
+    g_setenv ("GST_GL_WINDOW", "egl-device", FALSE);
+  }
+  pipeline = gst_parse_launch ("gltestsrc num-buffers=1 ! " GL_CAPS " ! gldownload ! fakesink", NULL);
+  bus = gst_element_get_bus (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  return message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS;
+}
+
+/*
+ * Elements upstream that send frames in memory of their own. Where a frame of OpenGL's is mapped or copied, GStreamer
+ * allocates messages to the thread of OpenGL, eight for a frame, which no element can change.
+ */
 GST_START_TEST (test_neighbours_allocate_nothing)
 {
   static const struct
@@ -170,6 +196,7 @@ GST_START_TEST (test_neighbours_allocate_nothing)
     { "videorate", "videotestsrc num-buffers=40 ! " CAPS " ! videorate ! video/x-raw,framerate=60/1" },
     { "tee", "videotestsrc num-buffers=40 ! " CAPS " ! tee name=t t. ! queue ! fakesink t. " },
     { "videocrop", "videotestsrc num-buffers=40 ! " CAPS " ! videocrop left=2 top=2" },
+    { "gldownload", "gltestsrc num-buffers=40 ! " GL_CAPS " ! gldownload" },
   };
 
   fake_device_fault (NULL);
@@ -180,11 +207,16 @@ GST_START_TEST (test_neighbours_allocate_nothing)
     g_autoptr (GstElementFactory) needed = gst_element_factory_find (rows[i / G_N_ELEMENTS (ways)].needs);
     g_autoptr (GstElement) element = NULL;
     g_autoptr (GstBus) bus = NULL;
+    const gboolean gl = g_str_has_prefix (source, "gl");
     GstElement *pipeline;
     GstMessage *message;
 
     if (!needed) {
       g_print ("SKIP: there is no %s\n", rows[i / G_N_ELEMENTS (ways)].needs);
+      continue;
+    }
+    if (gl && !opengl_works ()) {
+      g_print ("SKIP: there is no OpenGL for %s\n", rows[i / G_N_ELEMENTS (ways)].needs);
       continue;
     }
     pipeline = gst_parse_launch (line, NULL);
@@ -194,7 +226,7 @@ GST_START_TEST (test_neighbours_allocate_nothing)
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
     message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
     fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS, "%s", line);
-    end_count (line);
+    end_count (line, gl ? 16 : 0);
     gst_message_unref (message);
     gst_element_set_state (pipeline, GST_STATE_NULL);
     gst_object_unref (pipeline);
@@ -277,7 +309,7 @@ GST_START_TEST (test_programs_allocate_nothing)
     start_count (harness->element);
     for (guint k = 0; k < FRAMES; k++)
       push_ok (harness, gst_buffer_copy (buffer));
-    end_count (what);
+    end_count (what, 0);
     gst_buffer_unref (buffer);
     gst_harness_teardown (harness);
   }
@@ -308,7 +340,7 @@ GST_START_TEST (test_choice_allocates_nothing)
       push_ok (harness, frame_new (&info, FRAME_PLAIN, k));
     g_object_get (harness->element, "active-variant", &variant, NULL);
     fail_unless ((i % 2 == 1) == g_str_equal (variant, "cpu"), "%s: %s", line, variant);
-    end_count (line);
+    end_count (line, 0);
     *counters.pace = 0;
     gst_harness_teardown (harness);
   }
