@@ -10,15 +10,6 @@
 #include "cpu/loops/pairs_tmpl.h"
 #include "cpu/loops/products_tmpl.h"
 
-/* Element i of a folded row, for as many outputs as a register has 16-bit elements. Behind the middle, any number. */
-static inline __attribute__ ((always_inline)) Shorts
-folded_element (const uint16_t *row, int i, int width, int samples)
-{
-  Shorts left = *(const ShortsAt *) (row + i * samples);
-
-  return i < width / 2 ? left + *(const ShortsAt *) (row + (width - 1 - i) * samples) : left;
-}
-
 /* Values from two registers of sums in the order of join_shorts (), clamped to 0 .. maximum. */
 static inline __attribute__ ((always_inline)) Shorts
 pack_joined (Ints low, Ints high, int middle, int maximum)
@@ -54,6 +45,19 @@ pack_joined (Ints low, Ints high, int middle, int maximum)
   }
   return values;
 #endif
+}
+
+#ifdef ARM64
+#include "cpu/loops/fold_apart_tmpl.h"
+#else
+
+/* Element i of a folded row, for as many outputs as a register has 16-bit elements. Behind the middle, any number. */
+static inline __attribute__ ((always_inline)) Shorts
+folded_element (const uint16_t *row, int i, int width, int samples)
+{
+  Shorts left = *(const ShortsAt *) (row + i * samples);
+
+  return i < width / 2 ? left + *(const ShortsAt *) (row + (width - 1 - i) * samples) : left;
 }
 
 /* Row sums of two rows of inputs, as pairs of the low and the high halves of join_shorts (). */
@@ -136,5 +140,7 @@ fold_rows (const ConvolveFold *fold, const uint16_t *const rows[2], int count, C
   else
     do_fold_rows (&by, by.width, by.n, rows, count, ring, values);
 }
+
+#endif
 
 #endif

@@ -131,8 +131,16 @@ typedef struct
   int stride, block;
 } ConvolveStrides;
 
-/* Terms of the longest row or column of a product that is folded. */
-#define CONVOLVE_FOLD_TERMS 4
+/*
+ * Columns and rows of the largest product that is folded. Registers of arm64 hold more of these sums, and need a
+ * shuffle less.
+ */
+#ifdef __aarch64__
+#define CONVOLVE_FOLD_SIDE 31
+#else
+#define CONVOLVE_FOLD_SIDE 7
+#endif
+#define CONVOLVE_FOLD_TERMS ((CONVOLVE_FOLD_SIDE + 1) / 2)
 
 /*
  * A product whose row is symmetric. A folded row has the sums of the first and the last element under the mask, of the

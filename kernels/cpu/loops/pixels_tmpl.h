@@ -95,6 +95,39 @@ load_words (const ConvolvePixel *pixel, const Word *words, int count, uint16_t *
     values[i] = value_of_word (pixel, words[i], false);
 }
 
+/* Compilers do not unroll these two loops for arm64, where half of the instructions would count. */
+static inline void
+load_bytes (const uint8_t *restrict line, int count, uint16_t *restrict values)
+{
+  int i = 0;
+
+#ifdef ARM64
+  for (; i + 64 <= count; i += 64)
+    for (int k = i; k < i + 64; k += 16) {
+      const uint8x16_t bytes = vld1q_u8 (line + k);
+
+      vst1q_u16 (values + k, vmovl_u8 (vget_low_u8 (bytes)));
+      vst1q_u16 (values + k + 8, vmovl_high_u8 (bytes));
+    }
+#endif
+  for (; i < count; i++)
+    values[i] = line[i];
+}
+
+static inline void
+store_bytes (const uint16_t *restrict values, int count, uint8_t *restrict destination)
+{
+  int i = 0;
+
+#ifdef ARM64
+  for (; i + 64 <= count; i += 64)
+    for (int k = i; k < i + 64; k += 16)
+      vst1q_u8 (destination + k, vmovn_high_u16 (vmovn_u16 (vld1q_u16 (values + k)), vld1q_u16 (values + k + 8)));
+#endif
+  for (; i < count; i++)
+    destination[i] = (uint8_t) values[i];
+}
+
 /* Pixels with other bytes between them. Calls with a constant stride are inlined, and vectorised. */
 static inline void
 load_apart (const ConvolvePixel *pixel, const uint8_t *line, int pixels, uint16_t *values, int stride, int samples)
@@ -114,8 +147,7 @@ load (const ConvolvePixel *pixel, const uint8_t *line, int pixels, uint16_t *res
 
   if (stride == samples * convolve_sample_size (pixel->type)) {
     if (pixel->type == CONVOLVE_SAMPLE_U8)
-      for (int i = 0; i < count; i++)
-        values[i] = line[i];
+      load_bytes (line, count, values);
     else if (pixel->swapped)
       for (int i = 0; i < count; i++)
         values[i] = value_of_word (pixel, words[i], true);
@@ -128,13 +160,6 @@ load (const ConvolvePixel *pixel, const uint8_t *line, int pixels, uint16_t *res
   } else {
     load_apart (pixel, line, pixels, values, stride, samples);
   }
-}
-
-static inline void
-store_bytes (const uint16_t *restrict values, int count, uint8_t *restrict destination)
-{
-  for (int i = 0; i < count; i++)
-    destination[i] = (uint8_t) values[i];
 }
 
 /* Writes 4 * LANES values as one register of bytes, with a store that bypasses the caches. */

@@ -13,8 +13,11 @@
 #define COST_JOINED 2.4          /* of inputs becoming pairs, where neighbours in memory are no pairs */
 #define COST_ROW_TERM 1.4        /* of a term of such pairs */
 #define WIDEST_APART 5           /* taps of a row whose elements become pairs in registers, again for each term */
-#define MOST_FOLDED 7            /* columns and rows of a product that is folded */
+#ifdef __aarch64__
+#define MOST_NEIGHBOURS_FOLDED CONVOLVE_FOLD_SIDE
+#else
 #define MOST_NEIGHBOURS_FOLDED 5 /* columns, where neighbours in memory are pairs without folding */
+#endif
 #define COST_CENTRE 3.0          /* of the centre's own tap */
 #define COST_GROUP 2.0           /* of adding up the sums of a group */
 
@@ -108,7 +111,7 @@ can_fold (const ConvolveCpuAnalysis *a, const int *row)
 {
   const ConvolveCpu *cpu = a->cpu;
 
-  if (a->width > (has_neighbours (a) ? MOST_NEIGHBOURS_FOLDED : MOST_FOLDED) || a->height > MOST_FOLDED || !cpu->shifts
+  if (a->width > (has_neighbours (a) ? MOST_NEIGHBOURS_FOLDED : CONVOLVE_FOLD_SIDE) || a->height > CONVOLVE_FOLD_SIDE || !cpu->shifts
       || cpu->centre_tap || cpu->tail.maximum * 2 > CONVOLVE_LARGEST_SHORT)
     return false;
   for (int i = 0; i < a->width; i++)
