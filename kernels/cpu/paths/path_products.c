@@ -9,17 +9,17 @@
 #include "cpu/paths/integers.h"
 #include "cpu/paths/rows.h"
 
-#define COST_PRODUCT 1.2         /* of a product's row sums becoming pairs */
-#define COST_JOINED 2.4          /* of inputs becoming pairs, where neighbours in memory are no pairs */
-#define COST_ROW_TERM 1.4        /* of a term of such pairs */
-#define WIDEST_APART 5           /* taps of a row whose elements become pairs in registers, again for each term */
+#define COST_PRODUCT 1.2  /* of a product's row sums becoming pairs */
+#define COST_JOINED 2.4   /* of inputs becoming pairs, where neighbours in memory are no pairs */
+#define COST_ROW_TERM 1.4 /* of a term of such pairs */
+#define WIDEST_APART 5    /* taps of a row whose elements become pairs in registers, again for each term */
 #ifdef __aarch64__
 #define MOST_NEIGHBOURS_FOLDED CONVOLVE_FOLD_SIDE
 #else
 #define MOST_NEIGHBOURS_FOLDED 5 /* columns, where neighbours in memory are pairs without folding */
 #endif
-#define COST_CENTRE 3.0          /* of the centre's own tap */
-#define COST_GROUP 2.0           /* of adding up the sums of a group */
+#define COST_CENTRE 3.0 /* of the centre's own tap */
+#define COST_GROUP 2.0  /* of adding up the sums of a group */
 
 #define HALF_RANGE 32768 /* of 16 bits: what is left of a row sum fits 16 bits with a sign */
 #define LOW_BITS 8       /* of totals that need more than 32 bits */
@@ -111,8 +111,8 @@ can_fold (const ConvolveCpuAnalysis *a, const int *row)
 {
   const ConvolveCpu *cpu = a->cpu;
 
-  if (a->width > (has_neighbours (a) ? MOST_NEIGHBOURS_FOLDED : CONVOLVE_FOLD_SIDE) || a->height > CONVOLVE_FOLD_SIDE || !cpu->shifts
-      || cpu->centre_tap || cpu->tail.maximum * 2 > CONVOLVE_LARGEST_SHORT)
+  if (a->width > (has_neighbours (a) ? MOST_NEIGHBOURS_FOLDED : CONVOLVE_FOLD_SIDE) || a->height > CONVOLVE_FOLD_SIDE
+      || !cpu->shifts || cpu->centre_tap || cpu->tail.maximum * 2 > CONVOLVE_LARGEST_SHORT)
     return false;
   for (int i = 0; i < a->width; i++)
     if (row[i] != row[a->width - 1 - i])
