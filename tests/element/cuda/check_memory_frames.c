@@ -215,8 +215,10 @@ GST_START_TEST (test_neighbours_allocate_nothing)
       g_print ("SKIP: there is no %s\n", rows[i / G_N_ELEMENTS (ways)].needs);
       continue;
     }
-    if (gl && !opengl_works ()) {
-      g_print ("SKIP: there is no OpenGL for %s\n", rows[i / G_N_ELEMENTS (ways)].needs);
+    /* AddressSanitizer and the threads of Mesa's renderer wait for each other when they look at a stack. */
+    if (gl && (!CAN_COUNT || !opengl_works ())) {
+      g_print ("SKIP: there is no OpenGL for %s, or allocations cannot be counted\n",
+          rows[i / G_N_ELEMENTS (ways)].needs);
       continue;
     }
     pipeline = gst_parse_launch (line, NULL);
