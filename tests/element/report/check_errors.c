@@ -100,7 +100,7 @@ GST_START_TEST (test_bad_numbers)
 }
 GST_END_TEST;
 
-/* What is read at start is told where it comes later, once for each property. */
+/* A property that elements read at their start is told where it is set later, once for each property. */
 GST_START_TEST (test_set_after_the_start)
 {
   Run run = start ("cudaconvolve mask=box", NULL, "I420");
