@@ -60,7 +60,8 @@ struct _Streams
   GMutex linking;      /* of what follows, and of the list, until the streams are linked */
   GPtrArray *demuxers; /* inside parsebin */
   gboolean data, linked;
-  GMutex lock; /* of what follows, which streams of several threads bring */
+  GMutex lock;        /* of what follows, which streams of several threads bring */
+  GHashTable *shapes; /* from the id of a stream to a GValue, the pixel-aspect-ratio of its caps: see shape.c */
   GstClockTime end;
   Chapters *chapters;
 };
@@ -90,9 +91,21 @@ GstPad *streams_request_pad (Streams *streams, Kind kind);
 /* Links all streams. All pads are there, and each of them holds its data back. */
 void streams_link (Streams *streams);
 
+/* shape.c: the shape of pixels as the film's container states it */
+
+/* Notes what the caps of a pad of parsebin say. The first pad of a stream is the demuxer's, and counts. */
+void shape_note (Streams *streams, GstPad *pad, const GstStructure *structure);
+
+/* Puts the noted shape into caps that say nothing or 1/1. Takes the caps and returns the caps to use. */
+GstCaps *shape_keep (const Stream *stream, GstCaps *caps);
+
 /* tags.c: tags and chapters on their way from one file into the other */
 
-void stream_watch_tags (Stream *stream);
+/*
+ * Of the video that is convolved, too, behind its decoder: tags passed its first pad before it was known which video that is,
+ * and its turn, which the program makes, must not reach the muxer.
+ */
+void stream_watch_tags (Stream *stream, GstPad *pad);
 
 /* For gst_pad_sticky_events_foreach(): takes what came before stream_watch_tags(). */
 gboolean stream_see_sticky (GstPad *pad, GstEvent **event, gpointer stream);

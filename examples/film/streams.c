@@ -290,6 +290,7 @@ streams_free (Streams *streams)
   g_ptr_array_unref (streams->list);
   g_clear_pointer (&streams->mux_main, gst_object_unref);
   g_clear_pointer (&streams->chapters, chapters_free);
+  g_clear_pointer (&streams->shapes, g_hash_table_unref);
   gst_object_unref (streams->convolve);
   gst_object_unref (streams->mux);
   g_mutex_clear (&streams->lock);

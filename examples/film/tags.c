@@ -134,6 +134,21 @@ from_zero (GstEvent *event)
   return made;
 }
 
+static GstEvent *
+new_caps (const Stream *stream, GstEvent *event)
+{
+  GstEvent *made;
+  GstCaps *caps;
+
+  gst_event_parse_caps (event, &caps);
+  caps = shape_keep (stream, gst_caps_ref (caps));
+  made = gst_event_new_caps (caps);
+  gst_event_set_seqnum (made, gst_event_get_seqnum (event));
+  gst_caps_unref (caps);
+  gst_event_unref (event);
+  return made;
+}
+
 static GstPadProbeReturn
 event_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -144,6 +159,8 @@ event_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
     take_toc (stream->streams, event);
   else if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT && stream->streams->matroska)
     GST_PAD_PROBE_INFO_DATA (info) = from_zero (event);
+  else if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
+    GST_PAD_PROBE_INFO_DATA (info) = new_caps (stream, event);
   else if (GST_EVENT_TYPE (event) == GST_EVENT_TAG) {
     GST_PAD_PROBE_INFO_DATA (info) = new_tags (stream, event);
     gst_event_unref (event);
@@ -165,7 +182,7 @@ stream_see_sticky (GstPad *pad, GstEvent **event, gpointer data)
 }
 
 void
-stream_watch_tags (Stream *stream)
+stream_watch_tags (Stream *stream, GstPad *pad)
 {
-  gst_pad_add_probe (stream->origin, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, event_comes, stream, NULL);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, event_comes, stream, NULL);
 }

@@ -160,10 +160,12 @@ video_decoded (GstElement *decode, GstPad *pad, gpointer data)
 
   if (!caps)
     caps = gst_pad_query_caps (pad, NULL);
+  caps = shape_keep (streams->main, caps);
   if (gst_pad_is_linked (sink)
       || !g_str_has_prefix (gst_structure_get_name (gst_caps_get_structure (caps, 0)), "video/"))
     goto done;
   gst_pad_sticky_events_foreach (pad, stream_see_sticky, streams->main);
+  stream_watch_tags (streams->main, pad);
   description = front_description (streams, caps);
   front = streams_make_bin (description);
   g_free (description);

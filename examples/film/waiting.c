@@ -121,7 +121,7 @@ stream_found (GstElement *parse, GstPad *pad, gpointer data)
 
   stream->streams = streams;
   stream->origin = gst_object_ref (pad);
-  stream_watch_tags (stream);
+  stream_watch_tags (stream, pad);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, end_comes, streams, NULL);
   cuts_take_off (pad, streams->surplus);
   g_mutex_lock (&streams->linking);
@@ -147,6 +147,7 @@ to_be_parsed (GstElement *parse, GstPad *pad, GstCaps *caps, gpointer data)
   const GstStructure *structure = gst_caps_get_structure (caps, 0);
   gboolean parsed = FALSE;
 
+  shape_note (data, pad, structure);
   if (!gst_structure_get_boolean (structure, "parsed", &parsed))
     gst_structure_get_boolean (structure, "framed", &parsed);
   return stream_kind_of (gst_structure_get_name (structure)) != SUBTITLES && !(parsed && gst_caps_is_fixed (caps));

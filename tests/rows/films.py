@@ -311,7 +311,7 @@ class Comparison:
         sizes = [(v['width'], v['height']) if t[0] else (v['height'], v['width']) for v, t in zip((before, after), turns)]
         self.differ('size', '%dx%d' % sizes[0], '%dx%d' % sizes[1])
         if turns[0] != turns[1]:
-            self.note('turn', 'the matrix %s -> %s' % turns)
+            self.note('turn' if turns[1] == (1, 0, 0, 1) else 'turned twice', 'the matrix %s -> %s' % turns)
         ratios = [number(v.get('sample_aspect_ratio')) or 1 for v in (before, after)]
         ratios = [ratio if turn[0] else 1 / ratio for ratio, turn in zip(ratios, turns)]
         if abs(ratios[0] / ratios[1] - 1) > 0.002:
