@@ -269,6 +269,8 @@ read_entry (Origin *origin, FILE *file, const Element *entry)
       track.id = number;
     else if (element.id == EBML_TRACK_TYPE)
       track.kind = track_kind_of_type (number);
+    else if (element.id == EBML_CODEC_DELAY)
+      track.delay = number;
     else if (element.id == EBML_TRACK_NAME) {
       g_free (track.name);
       track.name = (char *) ebml_bytes (file, &element);

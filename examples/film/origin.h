@@ -21,10 +21,11 @@ enum
 
 typedef struct
 {
-  guint64 id;  /* in the file; GStreamer's id of the stream ends with it */
-  char kind;   /* 'v', 's' or 't', for video, sound and text, or 0 */
-  char *name;  /* or NULL */
-  guint flags; /* TRACK_DEFAULT and kin */
+  guint64 id;    /* in the file; GStreamer's id of the stream ends with it */
+  char kind;     /* 'v', 's' or 't', for video, sound and text, or 0 */
+  char *name;    /* or NULL */
+  guint flags;   /* TRACK_DEFAULT and kin */
+  guint64 delay; /* nanoseconds of sound in front that players leave out: Matroska's CodecDelay */
 } Track;
 
 typedef struct

@@ -23,10 +23,11 @@ typedef enum
 typedef struct
 {
   Streams *streams;
-  GstPad *origin;    /* of parsebin */
-  GstElement *queue; /* behind it, in which the stream waits until all are there; NULL for one that came too late */
-  GstPad *pad;       /* where the stream goes on: the queue's */
-  gulong hold;       /* the probe there, which lets no data go */
+  GstPad *origin;     /* of parsebin */
+  GstClockTime delay; /* of the coder, in front of the sound, which the demuxer leaves in */
+  GstElement *queue;  /* behind it, in which the stream waits until all are there; NULL for one that came too late */
+  GstPad *pad;        /* where the stream goes on: the queue's */
+  gulong hold;        /* the probe there, which lets no data go */
   Kind kind;
   Track track;      /* what the file says of it */
   char *title;      /* such as "sound 2 (MPEG-4 AAC, de)" */
@@ -63,6 +64,7 @@ struct _Streams
   GMutex lock;        /* of what follows, which streams of several threads bring */
   GHashTable *shapes; /* from the id of a stream to a GValue, the pixel-aspect-ratio of its caps: see shape.c */
   GstClockTime end;
+  GstClockTime stays; /* how long the latest frame before the encoder stays, or GST_CLOCK_TIME_NONE */
   Chapters *chapters;
 };
 

@@ -146,8 +146,17 @@ static GstPadProbeReturn
 count_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   Streams *streams = data;
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
 
   streams->encoded++;
+  if (GST_BUFFER_DURATION_IS_VALID (buffer))
+    return GST_PAD_PROBE_OK;
+  /* Without it, the last frame of an MP4 file is shown for no time. */
+  buffer = gst_buffer_make_writable (buffer);
+  g_mutex_lock (&streams->lock);
+  GST_BUFFER_DURATION (buffer) = streams->stays;
+  g_mutex_unlock (&streams->lock);
+  GST_PAD_PROBE_INFO_DATA (info) = buffer;
   return GST_PAD_PROBE_OK;
 }
 
@@ -268,6 +277,7 @@ streams_new (GstElement *pipeline, GstElement *source, GstElement *sink, const O
   streams->pipeline = GST_BIN (pipeline);
   streams->chapters = chapters;
   streams->turn = GST_VIDEO_ORIENTATION_IDENTITY;
+  streams->stays = GST_CLOCK_TIME_NONE;
   streams->list = g_ptr_array_new_with_free_func (stream_free);
   streams->demuxers = g_ptr_array_new_with_free_func (gst_object_unref);
   streams->convolve = gst_object_ref (convolve);

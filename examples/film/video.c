@@ -125,6 +125,18 @@ encoder_caps_come (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
+/* Encoders do not always say how long a frame stays. */
+static GstPadProbeReturn
+frame_goes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Streams *streams = data;
+
+  g_mutex_lock (&streams->lock);
+  streams->stays = GST_BUFFER_DURATION (GST_PAD_PROBE_INFO_BUFFER (info));
+  g_mutex_unlock (&streams->lock);
+  return GST_PAD_PROBE_OK;
+}
+
 /* Frames keep the size of the first one, because most muxers take no other. Of those that have it, nothing is changed. */
 static char *
 front_description (const Streams *streams, const GstCaps *caps)
@@ -191,6 +203,7 @@ video_decoded (GstElement *decode, GstPad *pad, gpointer data)
     gst_pad_add_probe (streams->mux_main, GST_PAD_PROBE_TYPE_BUFFER, picture_comes, streams, NULL);
   src = gst_element_get_static_pad (streams->convolve, "src");
   gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, encoder_caps_come, NULL, NULL);
+  gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_BUFFER, frame_goes, streams, NULL);
   if (!streams_add_bin (streams, src, encode, streams->mux_main) || !streams_add_bin (streams, pad, front, sink))
     play_fail (GST_ELEMENT (streams->pipeline), "the video cannot be linked to the encoder; try --codec=NAME");
   streams->main->outcome = g_strdup_printf ("convolved, %s%s by %s%s%s", streams->turn ? "turned upright, " : "",

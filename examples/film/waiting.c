@@ -113,6 +113,43 @@ hold (Stream *stream)
   gst_object_unref (sink);
 }
 
+static GstPadProbeReturn
+sound_comes (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  const GstClockTime delay = ((Stream *) data)->delay;
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
+
+  if (!GST_BUFFER_PTS_IS_VALID (buffer))
+    return GST_PAD_PROBE_OK;
+  if (GST_BUFFER_PTS (buffer) < delay)
+    return GST_PAD_PROBE_DROP;
+  buffer = gst_buffer_make_writable (buffer);
+  GST_BUFFER_PTS (buffer) -= delay;
+  if (GST_BUFFER_DTS_IS_VALID (buffer))
+    GST_BUFFER_DTS (buffer) -= MIN (delay, GST_BUFFER_DTS (buffer));
+  GST_PAD_PROBE_INFO_DATA (info) = buffer;
+  return GST_PAD_PROBE_OK;
+}
+
+/*
+ * A coder of AAC puts some sound in front, which newer versions of FFmpeg state in Matroska. matroskademux takes it off where the
+ * sound is Opus, and otherwise the sound would be late. Times of Matroska are whole milliseconds.
+ */
+static void
+take_delay_off (Stream *stream)
+{
+  GstCaps *caps;
+
+  stream->delay = stream_track (stream).delay / GST_MSECOND * GST_MSECOND;
+  if (!stream->delay)
+    return;
+  caps = stream_caps (stream);
+  if (gst_caps_is_fixed (caps) && !gst_structure_has_name (gst_caps_get_structure (caps, 0), "audio/x-opus")
+      && stream_kind_of (gst_structure_get_name (gst_caps_get_structure (caps, 0))) == SOUND)
+    gst_pad_add_probe (stream->origin, GST_PAD_PROBE_TYPE_BUFFER, sound_comes, stream, NULL);
+  gst_caps_unref (caps);
+}
+
 static void
 stream_found (GstElement *parse, GstPad *pad, gpointer data)
 {
@@ -124,6 +161,7 @@ stream_found (GstElement *parse, GstPad *pad, gpointer data)
   stream_watch_tags (stream, pad);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, end_comes, streams, NULL);
   cuts_take_off (pad, streams->surplus);
+  take_delay_off (stream);
   g_mutex_lock (&streams->linking);
   g_ptr_array_add (streams->list, stream);
   /* A stream that comes later, as in recordings of television, finds a film that has begun. */

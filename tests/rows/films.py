@@ -455,7 +455,7 @@ class Comparison:
             self.compare_tags(name, before, after)
             self.differ(name + ': codec', before.get('codec_name'), after.get('codec_name'))
             if not self.copied(name, before, after):
-                texts = [ffmpeg('-i', 'file:' + content.path, '-map', '0:%d' % stream['index'], '-f', 'srt', '-').stdout.decode()
+                texts = [ffmpeg('-copyts', '-i', 'file:' + content.path, '-map', '0:%d' % stream['index'], '-f', 'srt', '-').stdout.decode()
                          for content, stream in ((self.before, before), (self.after, after))]
                 texts = [re.sub('</?font[^>]*>', '', text) for text in texts]
                 spans = [re.findall('.* --> .*', text) for text in texts]
