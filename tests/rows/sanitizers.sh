@@ -19,7 +19,7 @@ sanitized_tests () {
     # no memory of their own. Of the calls that fail, some of each scenario do here.
     meson_tests build-asan "sanitizers: " sanitized GST_REGISTRY="$top/build-asan/registry.bin" GST_REGISTRY_FORK=no \
       GST_CHECKS_IGNORE=fuzz_mutated_texts,small_boxes,small_boxes_and_other_properties,small_frames,small_ellipses,turned_shapes,detail_is_gone \
-      CUDACONVOLVE_MOST_CALLS=16 \
+      CUDACONVOLVE_MOST_CALLS=10 \
       ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=0:malloc_context_size=12 \
       UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
       LSAN_OPTIONS="suppressions=$top/tests/lsan.supp:print_suppressions=0"
