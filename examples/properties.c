@@ -9,6 +9,41 @@
 static const char *const names[] = { "mask", "mask-width", "sigma", "bias", "boundary", "kernel-variant" };
 G_STATIC_ASSERT (G_N_ELEMENTS (names) == N_PROPERTIES);
 
+/* What a property takes, in words; to be freed. */
+static char *
+range_of (GParamSpec *pspec)
+{
+  GString *text = g_string_new (NULL);
+
+  if (G_IS_PARAM_SPEC_ENUM (pspec)) {
+    const GEnumClass *values = G_PARAM_SPEC_ENUM (pspec)->enum_class;
+
+    for (guint i = 0; i < values->n_values; i++)
+      g_string_append_printf (text, "%s%s", i ? ", " : "it takes ", values->values[i].value_nick);
+  } else if (G_IS_PARAM_SPEC_DOUBLE (pspec))
+    g_string_printf (text, "it takes %g to %g, with a point as in 0.5", G_PARAM_SPEC_DOUBLE (pspec)->minimum,
+        G_PARAM_SPEC_DOUBLE (pspec)->maximum);
+  else if (G_IS_PARAM_SPEC_INT (pspec))
+    g_string_printf (text, "it takes whole numbers from %d to %d", G_PARAM_SPEC_INT (pspec)->minimum,
+        G_PARAM_SPEC_INT (pspec)->maximum);
+  else if (G_IS_PARAM_SPEC_UINT (pspec) && g_str_has_suffix (pspec->name, "color"))
+    g_string_assign (text, "it takes a number as 0xffff0000: alpha, red, green and blue");
+  else if (G_IS_PARAM_SPEC_UINT (pspec))
+    g_string_printf (text, "it takes whole numbers from %u to %u", G_PARAM_SPEC_UINT (pspec)->minimum,
+        G_PARAM_SPEC_UINT (pspec)->maximum);
+  else
+    g_string_assign (text, "see gst-inspect-1.0 cudaconvolve");
+  return g_string_free (text, FALSE);
+}
+
+/* GStreamer reads an empty text, as of a variable of the shell that is not set, as 0. */
+static gboolean
+is_value (GParamSpec *pspec, const char *text, GValue *value)
+{
+  return (*text || G_IS_PARAM_SPEC_STRING (pspec)) && gst_value_deserialize_with_pspec (value, text, pspec)
+      && !g_param_value_validate (pspec, value);
+}
+
 gboolean
 set_property (GstElement *element, const char *assignment)
 {
@@ -24,12 +59,15 @@ set_property (GstElement *element, const char *assignment)
     complain ("\"%s\": cudaconvolve has no such property to set; see gst-inspect-1.0 cudaconvolve", name);
   else {
     g_value_init (&value, pspec->value_type);
-    ok = gst_value_deserialize_with_pspec (&value, equals + 1, pspec) && !g_param_value_validate (pspec, &value);
+    ok = is_value (pspec, equals + 1, &value);
     if (ok)
       g_object_set_property (G_OBJECT (element), name, &value);
-    else
-      complain ("\"%s\": not a value of cudaconvolve's property %s; see gst-inspect-1.0 cudaconvolve", equals + 1,
-          name);
+    else {
+      char *range = range_of (pspec);
+
+      complain ("\"%s\": not a value of cudaconvolve's property %s; %s", equals + 1, name, range);
+      g_free (range);
+    }
     g_value_unset (&value);
   }
   g_free (name);

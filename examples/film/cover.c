@@ -299,6 +299,12 @@ cover_fits (Cover *cover, int width, int height)
         (int) gst_util_uint64_scale_int_round (width, cover->info.par_n, cover->info.par_d), height);
   if (!tracks_fit (cover->tracks, width, height, boxes, &error))
     return complain_of (error);
+  line = tracks_alone (cover->tracks);
+  if (line)
+    complain (
+        "warning: %s: line %d: a track of one keyframe covers one frame alone; a box that stands still has a second "
+        "one with a later time",
+        boxes, line);
   line = tracks_over_edge (cover->tracks, width, height);
   if (line)
     complain (
@@ -390,13 +396,17 @@ static gboolean
 write_page (const Cover *cover, const char *file)
 {
   char *boxes = tracks_to_text (cover->tracks), *name = g_path_get_basename (cover->options->input);
-  char *save = cover->options->save ? g_path_get_basename (cover->options->save) : g_strconcat (name, ".json", NULL);
+  const char *from = cover->options->save ? cover->options->save : cover->options->boxes;
+  char *base = from ? g_path_get_basename (from) : g_strdup (name);
+  const char *dot = strrchr (base, '.');
+  char *save = g_strdup_printf ("%.*s-corrected.json", dot ? (int) (dot - base) : (int) strlen (base), base);
   const FilmPage page = { cover->options->input, boxes, save, cover->info.width, cover->info.height, cover->info.par_n,
     cover->info.par_d, cover->info.fps_n, cover->info.fps_d, cover->end };
   GError *error = NULL;
   const gboolean ok = film_page_write (&page, file, &error);
 
   g_free (save);
+  g_free (base);
   g_free (name);
   g_free (boxes);
   return ok ? TRUE : complain_of (error);

@@ -113,7 +113,7 @@ input_is_there (const char *name)
       return TRUE;
     complain ("%s: there is no such picture; numbers may begin with 0 to 20000", name);
   } else if (!g_file_test (name, G_FILE_TEST_EXISTS))
-    complain ("%s: no such file", name);
+    complain ("%s: no such file or folder", name);
   else if (g_access (name, R_OK) != 0)
     complain ("%s: %s", name, g_strerror (errno));
   else if (is_animated_png (name))

@@ -45,7 +45,12 @@ check_arguments (const Options *options)
   char *names = container_names (), *codecs = encoder_codecs ();
   gboolean ok = FALSE;
 
-  if (options->container && !container_named (options->container))
+  if (!batch_is (options->input) && !input_is_there (options->input))
+    ok = FALSE;
+  else if (!batch_is (options->input) && g_file_test (options->output, G_FILE_TEST_IS_DIR))
+    complain ("%s: is a folder; name the film to write, as %s%sNAME.mp4", options->output, options->output,
+        g_str_has_suffix (options->output, "/") ? "" : "/");
+  else if (options->container && !container_named (options->container))
     complain ("--container=%s: the containers are %s", options->container, names);
   else if (!options->container && !output_is_pipe (options->output) && !batch_is (options->input)
       && !container_of (options->output))
@@ -83,7 +88,7 @@ check_arguments (const Options *options)
       complain ("--boxes, --save-boxes, --page, --preview and --picture are for one film, and %s may be many",
           options->input);
   } else
-    ok = input_is_there (options->input);
+    ok = TRUE;
   g_free (names);
   g_free (codecs);
   return ok;
@@ -110,7 +115,8 @@ main (int argc, char **argv)
         "NAME" },
     { "keyframes", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.keyframes,
         "change a property by the film's time in seconds or per cent", "PROPERTY=TIME:VALUE,..." },
-    { "codec", 0, 0, G_OPTION_ARG_STRING, &options.codec, "h264, h265, av1, vp9, vp8, ffv1 or prores", "NAME" },
+    { "codec", 0, 0, G_OPTION_ARG_STRING, &options.codec, "h264, h265, av1, vp9, vp8, ffv1, prores, png, jpeg or gif",
+        "NAME" },
     { "quality", 0, 0, G_OPTION_ARG_INT, &options.quality, "0 to 100, 75 by default; 100 has no visible loss",
         "NUMBER" },
     { "container", 0, 0, G_OPTION_ARG_STRING, &options.container, "mp4, mov, mkv or webm, whatever the name ends in",

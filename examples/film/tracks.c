@@ -101,6 +101,8 @@ begin_track (Tracks *tracks, const char *type)
 static const char *
 fault_of (const char *sentence)
 {
+  if (strstr (sentence, "expected value"))
+    return "no value stands here; JSON has no comma behind the last one of a list, and no comments";
   if (!strstr (sentence, "of type"))
     return sentence;
   if (strstr (sentence, "type 'd'"))
@@ -275,6 +277,9 @@ tracks_load (const char *file, GError **error)
     tracks_free (tracks);
     return NULL;
   }
+  /* Editors of Windows put a mark in front. */
+  if (g_str_has_prefix (text, "\xef\xbb\xbf"))
+    memset (text, ' ', 3);
   types = g_variant_parse (G_VARIANT_TYPE (FILE_TYPE), text, NULL, NULL, &syntax);
   if (types) {
     Reader reader = { .name = file, .place = text, .line = 1, .error = error };
@@ -322,6 +327,15 @@ tracks_fit (const Tracks *tracks, int width, int height, const char *file, GErro
     }
   }
   return TRUE;
+}
+
+int
+tracks_alone (const Tracks *tracks)
+{
+  for (guint i = 0; i < tracks->list->len; i++)
+    if (track_at (tracks, i)->keyframes->len > 1)
+      return 0;
+  return tracks->list->len ? keyframe_at (track_at (tracks, 0), 0)->line : 0;
 }
 
 int

@@ -50,6 +50,9 @@ void tracks_widen (Tracks *tracks, double share, GstClockTime earlier, GstClockT
  */
 gboolean tracks_fit (const Tracks *tracks, int width, int height, const char *file, GError **error);
 
+/* The line of the first box where no track has a second one, so that each box covers one frame alone; 0 otherwise. */
+int tracks_alone (const Tracks *tracks);
+
 /* The line of the first box that passes the right or the lower edge of the picture by a pixel or more; 0 where none does. */
 int tracks_over_edge (const Tracks *tracks, int width, int height);
 

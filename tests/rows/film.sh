@@ -69,6 +69,8 @@ film_refuses () {
     refuses "clip.mp4: --check takes no films" --check "$clip" "$out" &&
     refuses "belong to --boxes or --cover" --effect=fill "$clip" "$out" &&
     refuses "nowhere.mp4: no such file" nowhere.mp4 "$out" &&
+    refuses "nowhere/: no such file or folder" nowhere/ out/made/ &&
+    refuses "out: is a folder; name the film to write, as out/NAME.mp4" "$clip" out &&
     refuses "put the pattern in quotes" "$clip" "$out" examples &&
     refuses "no video that can be decoded" LICENSE "$out" &&
     refuses "nowhere.json: No such file" --boxes=nowhere.json "$clip" "$out" &&
@@ -76,6 +78,10 @@ film_refuses () {
     refuses "no such property to set" "$boxes" "$clip" "$out" masc=gaussian &&
     refuses "no such property to set" "$clip" "$out" masc=gaussian &&
     refuses "not a value of cudaconvolve's property region-blocks" "$boxes" "$clip" "$out" region-blocks=0 &&
+    refuses '"": not a value of .* sigma; it takes -1 to 1000' "$clip" "$out" sigma= &&
+    refuses "boundary; it takes zero, replicate" "$clip" "$out" boundary=mirrored &&
+    refuses "n-threads; it takes whole numbers from 0" "$clip" "$out" n-threads=many &&
+    refuses "region-color; it takes a number as 0xffff0000" "$clip" "$out" region-color=red &&
     refuses "has to end in one of mp4, mov, mkv, webm" "$clip" out/refused.avi &&
     refuses "the codecs are h264, h265" --codec=h266 "$clip" "$out" &&
     refuses "WebM holds no such video; write one of vp9" --codec=h264 "$clip" "$out" &&
@@ -216,6 +222,15 @@ film_compares () {
     film --boxes=out/still.json out/black.mkv out/anonymised.webm
 }
 
+# A box of one time covers one frame, which is told. The file begins with the mark of a Windows editor.
+film_of_one_keyframe () {
+  printf '\357\273\277{ "face": [ [ { "time": 1.3, "x": 200, "y": 40, "width": 160, "height": 192 } ] ] }' >out/one.json
+  film --boxes=out/one.json examples/clip.mp4 out/anonymised.webm >out/example 2>&1
+  cat out/example
+  grep -q 'warning: out/one.json: line 1: a track of one keyframe covers one frame alone' out/example &&
+    grep -q '^covered: 1 of 100 frames' out/example
+}
+
 # A preview hides nothing: chroma stays, so that most edges of saturated bars do.
 film_previews () {
   box='"x": 20, "y": 20, "width": 90, "height": 200'
@@ -286,8 +301,9 @@ film_refuses_boxes () {
     refuses_boxes 'far over its edge' '{ "face": [ [ { "time": 1, "x": 600, "y": 138, "width": 480, "height": 585 } ] ] }' &&
     refuses_place -50 40 50 40 && refuses_place 50 -40 50 40 && refuses_place 640 40 50 40 && refuses_place 50 360 50 40 &&
     refuses_place 600 40 361 40 && refuses_place 50 300 50 241 && refuses_place -321 40 400 40 && refuses_place 50 -181 50 200 &&
-    refuses_boxes 'boxes.json: line 1: "face": no frame of the film .*times are seconds' "{ \"face\": [ [ { \"time\": 31, $box } ] ] }" &&
-    refuses_boxes 'line 2: "face": no frame of the film' "{ \"face\": [ [ { \"time\": 1, $box } ],
+    refuses_boxes 'boxes.json: line 1: "face": no frame of the film .*times are seconds' \
+      "{ \"face\": [ [ { \"time\": 31, $box }, { \"time\": 32, $box } ] ] }" &&
+    refuses_boxes 'line 2: "face": no frame of the film' "{ \"face\": [ [ { \"time\": 1, $box }, { \"time\": 2, $box } ],
       [ { \"time\": 31, $box } ] ] }" &&
     refuses_boxes 'too large' '{ "face": [ [ { "time": 1, "x": 1e9, "y": 2, "width": 1, "height": 1 } ] ] }'
 }
@@ -462,6 +478,7 @@ film_rows () {
   check "film: pictures, pipes and addresses" film_inputs
   check "film: a folder" film_folder
   check "film: broken films of a folder" film_broken
+  check "film: a box of one keyframe" film_of_one_keyframe
   check "film: warnings" film_warns
   check "film: frames at one time, as behind damage" film_repeated_times
   check "film: --check" film_check
