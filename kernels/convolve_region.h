@@ -156,7 +156,7 @@ typedef struct
 ConvolveStatus convolve_pixelate (const ConvolvePixel *pixel, const ConvolveBlocks *blocks, const ConvolvePlane *plane,
     ConvolveError *error);
 
-/* Writes one value for each sample of a pixel, 0 .. 2^depth - 1. The plane's source is not read. */
+/* Writes one value for each sample of a pixel, 0 .. 2^depth - 1. The plane's source is not read, and must not be NULL. */
 ConvolveStatus convolve_fill (const ConvolvePixel *pixel, const int *values, const ConvolvePlane *plane,
     ConvolveError *error);
 
@@ -173,7 +173,7 @@ typedef struct
 #define CONVOLVE_MAX_PITCH ((int64_t) 1 << 31)
 
 /*
- * Writes the picture, interpolated bilinearly; the plane's source is not read. For column c of the plane, u is x + c
+ * Writes the picture, interpolated bilinearly; the plane's source is not read, and must not be NULL. For column c of the plane, u is x + c
  * across, clamped to 0 .. 65536 (width - 1); i is u / 65536, and f is u / 256 mod 256, both rounded down. For rows, j and
  * g follow from y and down in the same way. With p the picture's values, a sample is
  *

@@ -166,8 +166,9 @@ check (const ConvolveMask *mask, ConvolveError *error)
           taps[i], CONVOLVE_MAX_GAUSSIAN);
   gain = (fabs (taps[0]) + fabs (taps[1])) / fabs (mask->divisor);
   if (!(gain <= LARGEST_SHARE))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "the mask multiplies samples by up to %g, and the limit is %d",
-        gain, LARGEST_SHARE);
+    return convolve_fail (error, CONVOLVE_INVALID, 0,
+        "the mask multiplies samples by up to %g, and the limit is %d; a larger divisor is below it", gain,
+        LARGEST_SHARE);
   return CONVOLVE_OK;
 }
 
@@ -192,7 +193,7 @@ convolve_shrink_init (ConvolvePlan *plan, const ConvolveMask *mask, ConvolveErro
         + convolve_code_offset (plan, mask, k) + 0.5);
   if (!choose_levels (shrink, mask->taps[2], mask->taps[3], convolve_budget (plan)))
     return convolve_fail (error, CONVOLVE_UNSUPPORTED, 0,
-        "a Gaussian on a shrunk picture, times %g, is not within the promised error; a smaller factor is, and so is a "
+        "a Gaussian on a shrunk picture, times %g, is not within the promised error; a smaller amount or a larger divisor is, and so is a "
         "mask of up to %dx%d weights",
         blurred, CONVOLVE_MAX_SIDE, CONVOLVE_MAX_SIDE);
   plan->arithmetic.kind = CONVOLVE_ARITHMETIC_SHRINK;

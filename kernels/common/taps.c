@@ -375,7 +375,8 @@ convolve_taps_init (ConvolvePlan *plan, const ConvolveMask *mask, bool one_step,
     gain += fabs (mask->taps[i] / mask->divisor);
   }
   if (!(gain <= LARGEST_GAIN))
-    return convolve_fail (error, CONVOLVE_INVALID, 0, "the mask multiplies samples by up to %g, and the limit is %g",
+    return convolve_fail (error, CONVOLVE_INVALID, 0,
+        "the mask multiplies samples by up to %g, and the limit is %g; a larger divisor or smaller weights are below it",
         gain, LARGEST_GAIN);
 
   taps->width = w;

@@ -20,7 +20,7 @@ struct _GstCudaConvolveSettings
   /* The streaming thread's own, and that of the start. */
   ConvolveProperties *used;     /* as frames use them */
   ConvolveProperties *at_start; /* as the element started with them */
-  const gchar *late;            /* a property that was set after the start, of which the user was told; or NULL */
+  gchar *late;                  /* the properties that were set after the start, as the user was told; or NULL */
   GPtrArray *idle;              /* the sentences that stand in the log, or NULL */
   GPtrArray *uncovered;         /* those that stand on the bus, or NULL */
 };
@@ -47,6 +47,7 @@ gst_cuda_convolve_settings_free (GstCudaConvolveSettings *settings)
   convolve_properties_unref (settings->used);
   convolve_properties_unref (settings->at_start);
   gst_cuda_convolve_settings_forget_sentences (settings);
+  g_free (settings->late);
   g_free (settings);
 }
 
@@ -128,20 +129,23 @@ gst_cuda_convolve_settings_renew (GstCudaConvolveSettings *settings)
     convolve_kept_file_forget (settings->set->mask.file);
   settings->changed = TRUE;
   replace (&settings->at_start, share_set (settings));
-  settings->late = NULL;
+  g_clear_pointer (&settings->late, g_free);
   GST_OBJECT_UNLOCK (settings->element);
 }
 
-/* Tells of a property that is read at start and was set after it. */
+/* Tells of properties that are read at start and were set after it. */
 static void
 tell_late (GstCudaConvolveSettings *settings)
 {
-  const gchar *name = convolve_properties_find_late (settings->used, settings->at_start);
+  gchar *names = convolve_properties_list_late (settings->used, settings->at_start);
 
-  if (name && name != settings->late)
+  if (names && g_strcmp0 (names, settings->late) != 0)
     GST_ELEMENT_WARNING (settings->element, LIBRARY, SETTINGS,
-        ("%s: takes effect when the element starts again, from READY to PAUSED", name), (NULL));
-  settings->late = name;
+        ("%s: %s effect when the element starts again, from READY to PAUSED", names,
+            strstr (names, " and ") ? "take" : "takes"),
+        (NULL));
+  g_free (settings->late);
+  settings->late = names;
 }
 
 gboolean

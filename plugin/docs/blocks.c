@@ -184,8 +184,8 @@
 /**
  * GstCudaConvolve:anchor-x:
  *
- * Column of the weight that lies on the pixel, counted from 0; presets and pictures have their middle there (-1 = half
- * the width, rounded down).
+ * Column of the weight that lies on the pixel, counted from 0; presets always have their middle there (-1 = half the
+ * width, rounded down).
  *
  * Since: 0.3
  */
@@ -193,8 +193,8 @@
 /**
  * GstCudaConvolve:anchor-y:
  *
- * Row of the weight that lies on the pixel, counted from 0; presets and pictures have their middle there (-1 = half
- * the height, rounded down).
+ * Row of the weight that lies on the pixel, counted from 0; presets always have their middle there (-1 = half the
+ * height, rounded down).
  *
  * Since: 0.3
  */

@@ -358,10 +358,10 @@ complain_of_identities (const GstCudaConvolveWanted *wanted)
   for (guint i = 0; i < wanted->identities_came->len; i++)
     list (came, i, g_ptr_array_index (wanted->identities_came, i));
   return g_strdup_printf (
-      "region-ids: no region of %u frames says anything of %s; %s%s. Trackers write ids, classifiers "
+      "region-ids: no region of %u frame%s says anything of %s; %s%s. Trackers write ids, classifiers "
       "write names, and a region without an id or a name is covered",
-      wanted->n_identity, unheard->str, came->len > 0 ? "ids and names that came: " : "none has an id or a name",
-      came->str);
+      wanted->n_identity, wanted->n_identity == 1 ? "" : "s", unheard->str,
+      came->len > 0 ? "ids and names that came: " : "none has an id or a name", came->str);
 }
 
 static gchar *
@@ -380,9 +380,9 @@ complain_of_confidence (const GstCudaConvolveWanted *wanted)
   gchar least[G_ASCII_DTOSTR_BUF_SIZE], largest[G_ASCII_DTOSTR_BUF_SIZE];
 
   return g_strdup_printf (
-      "region-min-confidence: the regions of %u frames are all below %s, so none of them counts; the "
+      "region-min-confidence: the regions of %u frame%s are all below %s, so none of them counts; the "
       "largest confidence was %s",
-      wanted->n_unsure, g_ascii_formatd (least, sizeof least, "%g", wanted->least),
+      wanted->n_unsure, wanted->n_unsure == 1 ? "" : "s", g_ascii_formatd (least, sizeof least, "%g", wanted->least),
       g_ascii_formatd (largest, sizeof largest, "%.2g", wanted->largest));
 }
 

@@ -181,11 +181,11 @@ static const Row rows[] = {
           "mask-x (NULL or empty = 1 where mask-x is set)" },
   { "anchor-x", "Anchor x", "0.3", INT_AT (mask.anchor_x), .target = CHANGES_MASK, .flags = CONTROLLABLE, .least = -1,
       .most = CONVOLVE_MAX_SIDE - 1, .standard = -1,
-      .blurb = "Column of the weight that lies on the pixel, counted from 0; presets and pictures have their middle "
+      .blurb = "Column of the weight that lies on the pixel, counted from 0; presets always have their middle "
                "there (-1 = half the width, rounded down)" },
   { "anchor-y", "Anchor y", "0.3", INT_AT (mask.anchor_y), .target = CHANGES_MASK, .flags = CONTROLLABLE, .least = -1,
       .most = CONVOLVE_MAX_SIDE - 1, .standard = -1,
-      .blurb = "Row of the weight that lies on the pixel, counted from 0; presets and pictures have their middle "
+      .blurb = "Row of the weight that lies on the pixel, counted from 0; presets always have their middle "
                "there (-1 = half the height, rounded down)" },
   { "flip", "Flip", "0.3", BOOLEAN_AT (mask.flip), .target = CHANGES_MASK, .flags = PLAYING,
       .blurb = "Turn the mask by 180 degrees around the pixel: a convolution in the mathematical sense, where "

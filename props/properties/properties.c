@@ -147,13 +147,15 @@ have_one_value (const ConvolveProperties *a, const ConvolveProperties *b, const 
   g_return_val_if_reached (FALSE);
 }
 
-const gchar *
-convolve_properties_find_late (const ConvolveProperties *a, const ConvolveProperties *b)
+gchar *
+convolve_properties_list_late (const ConvolveProperties *a, const ConvolveProperties *b)
 {
+  g_autoptr (GString) names = g_string_new (NULL);
+
   for (guint i = 0; i < a->table->n; i++)
     if ((a->table->rows[i].flags & GST_PARAM_MUTABLE_READY) && !have_one_value (a, b, &a->table->rows[i]))
-      return a->table->rows[i].name;
-  return NULL;
+      g_string_append_printf (names, "%s%s", names->len ? " and " : "", a->table->rows[i].name);
+  return names->len ? g_string_free (g_steal_pointer (&names), FALSE) : NULL;
 }
 
 gboolean

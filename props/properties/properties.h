@@ -53,8 +53,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (ConvolveProperties, convolve_properties_unref)
 void convolve_properties_take_mask (ConvolveProperties *properties, const ConvolveProperties *from);
 void convolve_properties_take_regions (ConvolveProperties *properties, const ConvolveProperties *from);
 
-/* The name of a property that elements read at their start and of which both have other values, or NULL. */
-const gchar *convolve_properties_find_late (const ConvolveProperties *a, const ConvolveProperties *b);
+/* The names of properties that elements read at their start and of which both have other values, with "and" between; or NULL. */
+gchar *convolve_properties_list_late (const ConvolveProperties *a, const ConvolveProperties *b);
 
 /* Whether all members but region are equal. */
 gboolean convolve_properties_are_equal_but_for_regions (const ConvolveProperties *a, const ConvolveProperties *b);

@@ -100,7 +100,7 @@ GST_START_TEST (test_bad_numbers)
 }
 GST_END_TEST;
 
-/* A property that elements read at their start is told where it is set later, once for each property. */
+/* Properties that elements read at their start are told where they are set later, once for each list of them. */
 GST_START_TEST (test_set_after_the_start)
 {
   Run run = start ("cudaconvolve mask=box", NULL, "I420");
@@ -120,6 +120,10 @@ GST_START_TEST (test_set_after_the_start)
   fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
   expect_one (&run, GST_MESSAGE_WARNING, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "cuda-device-id: takes effect",
       NULL);
+  g_object_set (run.element, "region-log", "/nowhere/one.jsonl", NULL);
+  fail_unless_equals_int (run_push (&run), GST_FLOW_OK);
+  expect_one (&run, GST_MESSAGE_WARNING, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+      "cuda-device-id and region-log: take effect", NULL);
   run_stop (&run);
 }
 GST_END_TEST;
