@@ -153,7 +153,10 @@ main (int argc, char **argv)
         "a film and the name of the film to write are needed; see --help");
   g_option_context_free (context);
   if (error) {
-    complain ("%s", error->message);
+    complain ("%s%s", error->message,
+        g_error_matches (error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION)
+            ? "; properties have no dashes and come last, as mask=gaussian"
+            : "");
     return 1;
   }
   gst_pb_utils_init ();

@@ -86,7 +86,7 @@ film_refuses () {
     refuses "the codecs are h264, h265" --codec=h266 "$clip" "$out" &&
     refuses "WebM holds no such video; write one of vp9" --codec=h264 "$clip" "$out" &&
     refuses "write 0 to 100" --quality=101 "$clip" "$out" &&
-    refuses "Unknown option" --masc=box "$clip" "$out" &&
+    refuses "Unknown option .*have no dashes and come last" --masc=box "$clip" "$out" &&
     refuses "there is no folder out/nowhere" "$clip" out/nowhere/refused.webm
 }
 
