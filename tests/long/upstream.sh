@@ -3,7 +3,7 @@
 # GStreamer's own tests with the elements: sh tests/long/upstream.sh
 #
 #   - tests/check/generic/states.c of GStreamer's base plugins, from Debian's source package, compiled for this plugin's elements;
-#   - the project's test `stress`, by the threads of GstHarness, for 10 s each;
+#   - the project's test `stress`, by the threads of GstHarness, for 10 s each, and `memory` with frames out of OpenGL;
 #   - gst-validate-1.0: the project's files, and the scenarios that come with the program (seeks, pauses, rates, changes of state) over launch lines with the elements.
 #
 # gst-validate-1.0 is a part of gst-devtools. Debian 12 has no package of it, so GST_DEVTOOLS may name a folder with its sources,
@@ -135,6 +135,7 @@ scenarios () {
 
 check "states" states
 check "stress, 10 s each" meson test -C "$build" --no-rebuild --setup all stress stress_over_device
+check "frames out of OpenGL" env CUDACONVOLVE_OPENGL=1 meson test -C "$build" --no-rebuild memory
 no_validator () {
   echo "there is no gst-validate-1.0, and GST_DEVTOOLS names no sources of gst-devtools"
   return 77
