@@ -9,7 +9,7 @@
 static const char *const names[] = { "mask", "mask-width", "sigma", "bias", "boundary", "kernel-variant" };
 G_STATIC_ASSERT (G_N_ELEMENTS (names) == N_PROPERTIES);
 
-/* What a property takes, in words; to be freed. */
+/* The values that a property takes, as the end of a message: "it takes 0 to 1". The caller frees the text. */
 static char *
 range_of (GParamSpec *pspec)
 {

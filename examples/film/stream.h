@@ -104,8 +104,9 @@ GstCaps *shape_keep (const Stream *stream, GstCaps *caps);
 /* tags.c: tags and chapters on their way from one file into the other */
 
 /*
- * Of the video that is convolved, too, behind its decoder: tags passed its first pad before it was known which video that is,
- * and its turn, which the program makes, must not reach the muxer.
+ * Makes the tags and caps of a stream those of the new film where they pass this pad. The video that is convolved has a second
+ * such pad, behind its decoder: when tags passed the first one, nobody knew yet that this is the video whose turn the program
+ * makes, and the turn must not reach the muxer.
  */
 void stream_watch_tags (Stream *stream, GstPad *pad);
 

@@ -151,7 +151,7 @@ count_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   streams->encoded++;
   if (GST_BUFFER_DURATION_IS_VALID (buffer))
     return GST_PAD_PROBE_OK;
-  /* Without it, the last frame of an MP4 file is shown for no time. */
+  /* Without a duration, the last frame of an MP4 file is shown for no time. */
   buffer = gst_buffer_make_writable (buffer);
   g_mutex_lock (&streams->lock);
   GST_BUFFER_DURATION (buffer) = streams->stays;
