@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The shape of pixels belongs to the container: players follow it where the pictures say nothing of their own. GStreamer 1.26
- * reads a shape from JPEG pictures, 1/1 where they have none, and puts it in the container's place.
+ * The shape of pixels. Both the container of a film and its pictures can state a pixel-aspect-ratio. Where they disagree, that of
+ * the pictures counts, as in players. But 1/1 in the caps behind a decoder can also mean that the pictures state nothing (as
+ * GStreamer 1.26 gives for JPEG), so then that of the container counts.
  */
 #include "stream.h"
 
-#define FIELD "pixel-aspect-ratio"
+#define PIXEL_ASPECT_RATIO "pixel-aspect-ratio"
 
 static void
 value_free (gpointer data)
@@ -17,7 +18,7 @@ value_free (gpointer data)
 void
 shape_note (Streams *streams, GstPad *pad, const GstStructure *structure)
 {
-  const GValue *stated = gst_structure_get_value (structure, FIELD);
+  const GValue *stated = gst_structure_get_value (structure, PIXEL_ASPECT_RATIO);
   char *id = stated && GST_VALUE_HOLDS_FRACTION (stated) ? gst_pad_get_stream_id (pad) : NULL;
 
   if (!id)
@@ -25,7 +26,7 @@ shape_note (Streams *streams, GstPad *pad, const GstStructure *structure)
   g_mutex_lock (&streams->lock);
   if (!streams->shapes)
     streams->shapes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, value_free);
-  if (!g_hash_table_contains (streams->shapes, id)) {
+  if (!g_hash_table_contains (streams->shapes, id)) { /* the demuxer's pad, which comes before those of parsers */
     GValue *copy = g_new0 (GValue, 1);
 
     g_value_init (copy, GST_TYPE_FRACTION);
@@ -43,13 +44,14 @@ shape_keep (const Stream *stream, GstCaps *caps)
   int n = 1, d = 1;
   char *id;
 
-  gst_structure_get_fraction (gst_caps_get_structure (caps, 0), FIELD, &n, &d);
+  gst_structure_get_fraction (gst_caps_get_structure (caps, 0), PIXEL_ASPECT_RATIO, &n, &d);
+  /* Anything but 1/1 was stated by the pictures. */
   if (n != d || !gst_caps_is_fixed (caps) || !(id = gst_pad_get_stream_id (stream->origin)))
     return caps;
   g_mutex_lock (&streams->lock);
   if (streams->shapes && g_hash_table_contains (streams->shapes, id)) {
     caps = gst_caps_make_writable (caps);
-    gst_caps_set_value (caps, FIELD, g_hash_table_lookup (streams->shapes, id));
+    gst_caps_set_value (caps, PIXEL_ASPECT_RATIO, g_hash_table_lookup (streams->shapes, id));
   }
   g_mutex_unlock (&streams->lock);
   g_free (id);
