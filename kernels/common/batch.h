@@ -120,8 +120,10 @@ convolve_batch_area (const ConvolveBatch *batch, const ConvolveWork *work, Convo
   *extras = (ConvolveExtras){ .outlines = work->blend.outlined ? batch->outlines + work->blend.first_outline : NULL,
     .corners = batch->corners,
     .n_corners = (int) batch->n_corners };
-  extras->mattes = batch->mattes + work->blend.first_matte;
-  extras->n_mattes = work->blend.n_mattes;
+  if (work->blend.n_mattes > 0) { /* a batch without mattes has none to point to */
+    extras->mattes = batch->mattes + work->blend.first_matte;
+    extras->n_mattes = work->blend.n_mattes;
+  }
   area.extras = work->blend.outlined || work->blend.n_mattes > 0 ? extras : NULL;
   return area;
 }

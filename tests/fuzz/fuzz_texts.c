@@ -336,15 +336,21 @@ static void
 check_layer_again (const ConvolveLayer *layer, gboolean same)
 {
   g_autofree gchar *stride = g_strdup_printf ("%d,%d", layer->stride_y, layer->stride_x);
+  g_autofree gchar *dilation = g_strdup_printf ("%d,%d", layer->dilation_y, layer->dilation_x);
   g_autofree gchar *padding =
       g_strdup_printf ("%d,%d,%d,%d", layer->pad_top, layer->pad_left, layer->pad_bottom, layer->pad_right);
   g_autofree gchar *pool_size = g_strdup_printf ("%d,%d", layer->pool_height, layer->pool_width);
   g_autofree gchar *pool_stride = g_strdup_printf ("%d,%d", layer->pool_stride_y, layer->pool_stride_x);
+  g_autofree gchar *pool_padding = g_strdup_printf ("%d,%d,%d,%d", layer->pool_pad_top, layer->pool_pad_left,
+      layer->pool_pad_bottom, layer->pool_pad_right);
   ConvolveLayerSettings settings = { .stride = stride,
+    .dilation = dilation,
     .padding = same ? NULL : padding,
     .activation = layer->activation,
     .pool_size = pool_size,
     .pool_stride = pool_stride,
+    .pool_padding = pool_padding,
+    .pool_ceil = layer->pool_ceil,
     .divisor = 1 };
   ConvolveLayer again;
   GError *error = NULL;
@@ -358,7 +364,8 @@ check_layer_again (const ConvolveLayer *layer, gboolean same)
   again.out_scale = layer->out_scale;
   again.out_offset = layer->out_offset;
   if (same_again != same || memcmp (&again, layer, sizeof again) != 0)
-    fuzz_fail ("other numbers when they were printed: %s, %s, %s, %s", stride, padding, pool_size, pool_stride);
+    fuzz_fail ("other numbers when they were printed: %s, %s, %s, %s, %s, %s", stride, dilation, padding, pool_size,
+        pool_stride, pool_padding);
 }
 
 static void
