@@ -103,23 +103,25 @@ count_alpha_rows (const GstCudaConvolveRegions *regions, const GstCudaConvolvePl
   return regions->windows.planes[group->plane].rows;
 }
 
-/* Sets the matte of the frame's alpha, and enqueues a copy to `bytes` where the alpha is to change. */
+/* Sets the matte of the frame's alpha, and enqueues a copy to the batch's memory from `at` on where the alpha is to change. */
 static ConvolveStatus
-take_alpha (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs, guint8 *bytes, ConvolveError *error)
+take_alpha (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs, guint8 *memory, gsize at,
+    ConvolveError *error)
 {
   const GstCudaConvolveGroup *group = &regions->plans->work.in.groups[regions->alpha_group];
   const GstCudaConvolvePlanePair *pair = &pairs[group->plane];
   gsize rows = count_alpha_rows (regions, pairs), row_bytes = regions->windows.planes[group->plane].row_bytes;
+  guint8 *copy = rows > 0 ? memory + at : NULL;
 
-  regions->mattes[1] = (ConvolveMatte){ .samples = (rows > 0 ? bytes : (const guint8 *) pair->source) + group->offset,
-    .stride = rows > 0 ? (gssize) row_bytes : pair->source_stride,
+  regions->mattes[1] = (ConvolveMatte){ .samples = (copy ? copy : (const guint8 *) pair->source) + group->offset,
+    .stride = copy ? (gssize) row_bytes : pair->source_stride,
     .width = group->width,
     .height = group->height,
     .pixel = group->pixel,
     .sample = regions->alpha_sample };
-  if (rows == 0)
+  if (!copy)
     return CONVOLVE_OK;
-  return convolve_batch_copy (regions->batch, pair->source, pair->source_stride, bytes, row_bytes, row_bytes, rows,
+  return convolve_batch_copy (regions->batch, pair->source, pair->source_stride, copy, row_bytes, row_bytes, rows,
       error);
 }
 
@@ -192,7 +194,7 @@ run_once (GstCudaConvolveRegions *regions, const GstCudaConvolvePlanePair *pairs
   if (status == CONVOLVE_OK && (regions->mask || regions->is_smooth))
     status = place_mask (regions, error);
   if (status == CONVOLVE_OK && regions->has_alpha)
-    status = take_alpha (regions, pairs, (guint8 *) bytes + of_effects, error);
+    status = take_alpha (regions, pairs, bytes, of_effects, error);
   if (status == CONVOLVE_OK)
     status = copy_planes (regions, pairs, error);
   if (status == CONVOLVE_OK)
