@@ -47,10 +47,6 @@ RUNS = [
      gst('I420', '')),
     ('gaussianblur sigma=2 with videoconvert, I420', 20,
      gst('I420', '! videoconvert ! gaussianblur sigma=2 ! videoconvert ! video/x-raw,format=I420'), gst('I420', '')),
-    ('cudaconvolve gaussian sigma=2, RGB', 200, gst('RGB', f'! cudaconvolve {GAUSSIAN} kernel-variant=cpu'),
-     gst('RGB', '')),
-    ('cvsmooth gaussian 13x13 sigma 2, RGB', 100,
-     gst('RGB', '! cvsmooth type=gaussian kernel-width=13 kernel-height=13 color=2'), gst('RGB', '')),
     ('ffmpeg gblur sigma=2, yuv420p', 100, ffmpeg('gblur=sigma=2'), ffmpeg('null')),
 ]
 for side in (3, 5, 7):
