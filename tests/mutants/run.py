@@ -41,6 +41,7 @@ ORDER = [
     ('plugin/layer', ['layer_caps', 'layer_element', 'layer_over_device', 'layout']),
     *((f'plugin/regions/{name}.c', ['detections', 'regions']) for name in ('boxes', 'detections', 'frametime', 'lookahead', 'tracks')),
     ('plugin/', ['element', 'errors', 'memory', 'masks', 'layer_caps', 'pairs', 'windows', 'regions', 'flights']),
+    ('examples/', ['film', 'film_over_device', 'detector', 'faces', 'embed']),
 ]
 
 
