@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Checks that includes run down the rooms of a house, and that the rooms are those of its README.
 
-    tests/rooms.py FOLDER...
+    tests/rooms.py [FOLDER...]
 
-FOLDER/README.md has a section "The rooms" with a table whose first column names folders, from the top to the bottom. A file of
+Without a FOLDER kernels, props and plugin are checked. FOLDER/README.md has a section "The rooms" with a table whose first column names folders, from the top to the bottom. A file of
 a room may include headers of the same room and of rooms below. Prints each include that goes up, each room without a folder and
 each folder with sources that is no room; exits 1 where there is one.
 """
@@ -12,6 +12,7 @@ import pathlib
 import re
 import sys
 
+TOP = pathlib.Path(__file__).resolve().parents[1]
 INCLUDE = re.compile(r'^#include "([\w/]+)/[\w.]+"', re.MULTILINE)
 SOURCES = {'.c', '.h', '.cu', '.cuh'}
 
@@ -44,7 +45,8 @@ def faults(house):
 
 
 def main():
-    found = [fault for folder in sys.argv[1:] for fault in faults(pathlib.Path(folder))]
+    folders = sys.argv[1:] or [TOP / name for name in ('kernels', 'props', 'plugin')]
+    found = [fault for folder in folders for fault in faults(pathlib.Path(folder))]
     print('\n'.join(found) or 'all includes run down the rooms')
     return 1 if found else 0
 

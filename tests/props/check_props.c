@@ -505,8 +505,11 @@ GST_START_TEST (numbers_of_variants)
   for (gint i = 0; i < convolve_variant_count (); i++) {
     fail_unless (convolve_variant_number (i) > 0);
     for (gint k = 0; k < convolve_layer_variant_count (); k++)
-      fail_unless_equals_int (convolve_variant_number (i) == convolve_layer_variant_number (k),
-          g_str_equal (convolve_variant_name (i), convolve_layer_variant_name (k)));
+      fail_unless ((convolve_variant_number (i) == convolve_layer_variant_number (k))
+              == g_str_equal (convolve_variant_name (i), convolve_layer_variant_name (k)),
+          "variants with one name, and no others, have one number: %s of masks has %d, %s of layers %d",
+          convolve_variant_name (i), convolve_variant_number (i), convolve_layer_variant_name (k),
+          convolve_layer_variant_number (k));
   }
 }
 

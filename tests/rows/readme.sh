@@ -99,7 +99,7 @@ readme_site () {
 }
 
 readme_rows () {
-  check "README: includes run down the rooms" python3 tests/rooms.py plugin props kernels
+  check "README: includes run down the rooms" python3 tests/rooms.py
   check "README: names, words, tables and links" python3 tests/readme.py "$top/build/plugin"
   check "README: the documentation site" readme_site
   [ -z "$all" ] || check "README: which results are older than the code, a list" python3 tests/ages.py

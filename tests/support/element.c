@@ -67,9 +67,12 @@ run_start (const gchar *line, const gchar *format, gint width, gint height)
 {
   GstCaps *caps = frame_caps (format, width, height, NULL);
   Run run = { .bus = gst_bus_new () };
+  GError *error = NULL;
 
   fail_unless (gst_video_info_from_caps (&run.info, caps));
-  run.element = gst_object_ref_sink (gst_parse_launch (line, NULL));
+  run.element = gst_parse_launch (line, &error);
+  fail_unless (run.element && !error, "%s: %s", line, error ? error->message : "no element");
+  gst_object_ref_sink (run.element);
   count_alike (run.element, line);
   gst_element_set_bus (run.element, run.bus);
   if (gst_element_set_state (run.element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE) {
@@ -104,6 +107,7 @@ run_caps (Run *run, const gchar *format, gint width, gint height)
 GstFlowReturn
 run_push (Run *run)
 {
+  fail_unless (run->harness, "the element did not start");
   return gst_harness_push (run->harness, frame_new (&run->info, FRAME_PLAIN, 1));
 }
 
