@@ -282,16 +282,6 @@ find_one_step (const OracleWords *words, bool in_floats, OracleArithmetic *resul
 
 /* --- the choice --- */
 
-static int
-count_taps (const OracleWords *words)
-{
-  int count = 0;
-
-  for (int i = 0; i < words->count; i++)
-    count += words->w[i] != 0;
-  return count;
-}
-
 static bool
 choose_deep (const OracleWords *words, OracleFactors *factors, OracleArithmetic *result)
 {
@@ -306,8 +296,8 @@ choose_shallow (const OracleWords *words, OracleFactors *factors, OracleArithmet
   int width = words->taps->width, height = words->taps->height;
   bool plain = !words->taps->combined;
 
-  if (plain && !words->box && count_taps (words) > 1 && oracle_factors_of (words, false, factors)
-      && factors->products == 1 && oracle_find_products (words, factors, result))
+  if (plain && !words->box && words->count > 1 && oracle_factors_of (words, false, factors) && factors->products == 1
+      && oracle_find_products (words, factors, result))
     return true;
   if (find_one_step (words, true, result))
     return true;
