@@ -294,6 +294,17 @@ fill_gaussian (ConvolveMask *mask, CheckRandom *random)
   fill_product (mask, column, row);
 }
 
+/* A gaussian with a row that is symmetric but for one column. */
+static void
+fill_skewed (ConvolveMask *mask, CheckRandom *random)
+{
+  int column = check_random_range (random, 0, mask->width - 1);
+
+  fill_gaussian (mask, random);
+  for (int j = 0; j < mask->height; j++)
+    mask->taps[j * mask->width + column] *= 1.3;
+}
+
 /* A narrow gaussian less some of a wider one, each of sum 1. */
 static void
 fill_difference (ConvolveMask *mask, CheckRandom *random)
@@ -393,6 +404,7 @@ static const struct
   { "rank 1 integers", fill_rank_1, DIVIDE_BY_ANY, 10 },
   { "nearly rank 1 integers", fill_nearly_rank_1, DIVIDE_BY_ANY, 4 },
   { "gaussian", fill_gaussian, DIVIDE_BY_SUM, 10 },
+  { "skewed gaussian", fill_skewed, DIVIDE_BY_SUM, 8 },
   { "difference of gaussians", fill_difference, DIVIDE_BY_ANY, 8 },
   { "decimals", fill_decimals, DIVIDE_BY_ANY, 8 },
   { "box", fill_box, DIVIDE_BY_ANY, 8 },

@@ -23,7 +23,7 @@ SKIP = 77
 # The tests of the kernels in smaller parts, so that a fault is found early: some random cases, and each of the program's checks.
 CHECKS = re.findall(r'^  RUN \("\w+", "([\w-]+)"', (TOP / 'tests/kernels/convolve_check.c').read_text(), re.MULTILINE)
 PARTS = {f'kernels-{name}': ['--check', name] for name in CHECKS} | {
-    'kernels-random': ['--check', 'random', '--cases', '300'],
+    'kernels-random': ['--check', 'random', '--cases', '600'],
     'kernels-definition': ['--check', 'fixed', '--variant', 'cpu-reference'],
     'kernels-fixed': ['--check', 'fixed', '--variant', 'auto'],
 }
