@@ -4,9 +4,10 @@
 
     tests/rooms.py [FOLDER...]
 
-Without a FOLDER kernels, props and plugin are checked. FOLDER/README.md has a section "The rooms" with a table whose first column names folders, from the top to the bottom. A file of
-a room may include headers of the same room and of rooms below. Prints each include that goes up, each room without a folder and
-each folder with sources that is no room; exits 1 where there is one.
+Without a FOLDER, kernels, props and plugin are checked. FOLDER/README.md has a section "The rooms" with a table whose first
+column names folders, from the top to the bottom. A file of a room may include headers of the same room and of rooms below.
+Prints each include that goes up, each room without a folder and each folder with sources that is no room; exits 1 where
+there is one.
 """
 import pathlib
 import re

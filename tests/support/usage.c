@@ -263,8 +263,8 @@ judge (const Usage *usage, guint index)
     g_print ("%s: %s %.0f at the start, %.0f at the end, %.0f at most%s%s; %.3f for 1,000, %.1f in all, bound %.0f%s\n",
         usage->name, figure->name, first->value[index], last->value[index], largest, *figure->unit ? " " : "",
         figure->unit, slope * 1000, growth, bound, judged ? "" : ", not judged");
-  /* A line through samples that jump, as threads of forty elements do, can rise where the ends do not. */
-  return !judged || growth <= bound || last->value[index] - first->value[index] <= bound / 2;
+  /* A line through counts that jump, as threads of forty elements do, can rise where the ends do not. */
+  return !judged || growth <= bound || (!figure->is_memory && last->value[index] - first->value[index] <= bound / 2);
 }
 
 gboolean

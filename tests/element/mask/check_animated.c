@@ -261,7 +261,7 @@ GST_START_TEST (test_one_warning)
 }
 GST_END_TEST;
 
-/* The same for a number without effect, in the log; each property is told, also one that begins later. */
+/* A number without effect is told in the log once, and so is that of another property which begins to change later. */
 GST_START_TEST (test_one_warning_without_effect)
 {
   static const gchar *const properties[] = { "sigma", "boundary-color" };
