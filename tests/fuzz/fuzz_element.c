@@ -450,6 +450,19 @@ can_push (void)
       && gst_cuda_convolve_format_is_supported (run.info.finfo);
 }
 
+/*
+ * Sends what has to come before a frame, where one can be pushed. Caps that the pad kept can take the place of those that
+ * were sent last, for which there may be no frame.
+ */
+static gboolean
+prepare_push (void)
+{
+  if (!can_push ())
+    return FALSE;
+  introduce ();
+  return can_push ();
+}
+
 static void
 push_frame (Bytes *bytes)
 {
@@ -459,9 +472,8 @@ push_frame (Bytes *bytes)
   Frame *frame;
   gboolean must;
 
-  if (!can_push ())
+  if (!prepare_push ())
     return;
-  introduce ();
   buffer = make_frame (bytes, &frame);
   if (!buffer)
     return;
@@ -484,9 +496,8 @@ push_list (Bytes *bytes)
 {
   GstBufferList *list;
 
-  if (!can_push ())
+  if (!prepare_push ())
     return;
-  introduce ();
   list = gst_buffer_list_new ();
   for (guint i = 0; i < 3 && can_push (); i++) {
     Frame *frame;
