@@ -59,7 +59,8 @@ vector_of (int g)
 /*
  * Starts to copy a step to a stage, all lanes of the warp together. `channels` has the addresses of the step's channels for
  * the first pixel of the first image, of which the last one stands for channels that the layer does not have; `skipped` is
- * the distance in bytes to the tile. Pixels and channels that are not there become 0.
+ * the distance in bytes to the tile. Pixels and channels that are not there become 0. A tile that ends within a vector is
+ * copied pixel by pixel: no copy may name a byte behind the last pixel, which can be the last one of the memory.
  */
 template <typename T>
 static __device__ __forceinline__ void
@@ -68,17 +69,17 @@ copy_step (const PointwiseView &view, const uint8_t *const *channels, int channe
 {
   int lane = threadIdx.x % LANES;
 
-  if (view.aligned_in) {
-    int vector = lane % VECTORS,
-        bytes = min (max ((pixels_left - vector * PER_VECTOR (T)) * (int) sizeof (T), 0), VECTOR);
+  if (view.aligned_in && (pixels_left >= PIXELS (T) || pixels_left % PER_VECTOR (T) == 0)) {
+    int vector = lane % VECTORS;
+    bool there = vector * PER_VECTOR (T) < pixels_left;
 
-    skipped += bytes > 0 ? vector * VECTOR : 0;
+    skipped += there ? vector * VECTOR : 0;
 #pragma unroll
     for (int n = 0; n < STEP * VECTORS / LANES; n++) {
       int c = n * LANES / VECTORS + lane / VECTORS;
 
       convolve_copy_async_part<16> (stage + c * PITCH + vector * VECTOR, channels[c] + skipped,
-          c < channels_left ? bytes : 0);
+          there && c < channels_left ? VECTOR : 0);
     }
     return;
   }
