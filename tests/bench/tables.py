@@ -824,6 +824,23 @@ def python_bytes():
                                     for row in [rows[mask, name, library]]] for mask in unique(mask for mask, _, _ in rows)])
 
 
+def python_gpu():
+    """Calls from Python with pictures in device memory, beside other libraries; a bold figure is faster than the module."""
+    rows = {(row['what'], row['mask'], row['size'], row['format']): row['device_us']
+            for row in csv.DictReader(line for line in open(RESULTS / 'h200-python.csv', encoding='utf-8') if line[0] != '#')}
+    pictures = [('1080p', name) for name in ('gray8', 'rgb', 'rgba', 'gray16', 'grayf')] + [('4K', name) for name in ('gray8', 'rgb', 'rgb16')]
+    lines = [['copy from device to device'] + [figure(rows['cudaMemcpyAsync', 'copy', *picture]) for picture in pictures]]
+    names = {'CV-CUDA': 'CV-CUDA', 'CuPy': 'CuPy', 'torch conv2d float16': '`conv2d` of PyTorch in float16'}
+    for mask in unique(mask for what, mask, *_ in rows if what == 'CV-CUDA'):
+        own = [rows['cudaconvolve', mask, *picture] for picture in pictures]
+        lines.append([mask] + [figure(time) for time in own])
+        for what, name in names.items():
+            times = [rows.get((what, mask, *picture)) for picture in pictures]
+            if any(times):
+                lines.append([name] + [beside(ours, time)[1] if time else '' for ours, time in zip(own, times)])
+    return table(['us a call'] + [' '.join(picture) for picture in pictures], lines)
+
+
 def versions():
     """What the project was built and tested with."""
     rows = read('versions.csv')
@@ -849,7 +866,7 @@ TABLES = {'faces': faces, 'speed': speed, 'answers': answers, 'speed-gpu': speed
           'cpu-levels': cpu_levels, 'regions': regions, 'sources': sources, 'choice': choice, 'streams': streams, 'programs': programs, 'ladder': ladder, 'peers': peers, 'cudnn': cudnn, 'undo': undo, 'undo-cases': undo_cases,
           'suspects': suspects, 'suspect-films': suspect_films, 'learned': learned, 'letters': letters, 'hides': hides,
           'fast': fast, 'fast-1080p': fast_1080p, 'fast-8K': fast_8k, 'bandwidth': bandwidth, 'fast-goals': fast_goals, 'fast-nvidia': fast_nvidia,
-          'box': box, 'losses': losses, 'rules': rules, 'promises': promises, 'python': python_cpu, 'python-bytes': python_bytes,
+          'box': box, 'losses': losses, 'rules': rules, 'promises': promises, 'python': python_cpu, 'python-bytes': python_bytes, 'python-gpu': python_gpu,
           'versions': versions}
 
 
