@@ -16,10 +16,11 @@
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$top"
+. "$top/tests/prepare.sh"
 prepare=
 tag=
 tests=all
-packages=yes
+with_packages=yes
 cuda=
 results=--release
 suites='bookworm trixie'
@@ -35,7 +36,7 @@ while [ $# -gt 0 ]; do
     --tests)
       tests=${2:-}
       shift ;;
-    --no-packages) packages= ;;
+    --no-packages) with_packages= ;;
     --cuda) cuda=--cuda ;;
     --sign) tag=-s ;;
     -h | --help)
@@ -58,6 +59,17 @@ case $tests in
 esac
 in_meson=$(sed -n "s/^  version: '\(.*\)',$/\1/p" meson.build)
 heading=$(sed -n '/^## /{p;q;}' NEWS.md)
+[ -z "$tag" ] || git var GIT_COMMITTER_IDENT >/dev/null 2>&1 || fail "A tag needs your name: git config user.name and user.email."
+
+# What a bare system lacks of this script itself.
+if command -v dpkg-query >/dev/null; then
+  # shellcheck disable=SC2046 # a list of words
+  set -- $(missing_packages python3 xz-utils)
+  if [ $# -gt 0 ]; then
+    can_be_root || fail "Install these: $*"
+    apt_get update && apt_install "$@"
+  fi
+fi
 echo "Is the tree clean?"
 [ -z "$(git status --porcelain)" ] || { git status --short; fail "No: commit or remove these."; }
 
@@ -146,7 +158,7 @@ try () {
 work=$top/out/release/work
 rm -rf "$work"
 TARBALL=$output/$name.tar.xz try tarball
-if [ -n "$packages" ]; then
+if [ -n "$with_packages" ]; then
   made cpu ""
   [ -z "$cuda" ] || made cuda --cuda
 fi
