@@ -50,7 +50,8 @@ def inspect(folder, *arguments):
     result = subprocess.run(['gst-inspect-1.0', '--no-colors', *arguments], env=environment, text=True, capture_output=True,
                             check=False)
     if result.returncode != 0:
-        sys.exit(f'gst-inspect-1.0 {" ".join(arguments)} failed: {result.stderr.strip()}')
+        sys.exit(f'gst-inspect-1.0 {" ".join(arguments)} failed: {result.stderr.strip() or result.stdout.strip()}'
+                 + (f'; is the plugin built in {folder}? tests/properties.py FOLDER takes another folder' if folder else ''))
     return result.stdout
 
 
@@ -186,7 +187,7 @@ def stale(found, write=False):
         return []
     if write:
         path.write_text(new, encoding='utf-8')
-    return [f'{PAGE}: the page is ' + ('written' if write else 'stale: run tests/properties.py')]
+    return [f'{PAGE}: the page is ' + ('written' if write else 'stale: run tests/properties.py with the folder of the built plugin')]
 
 
 def all_sections(folder):

@@ -18,7 +18,7 @@ run_fixed (CheckRow *row, CheckCase *test, bool may_refuse, FILE *file)
     verdict = CHECK_FAILED;
   }
   if (verdict == CHECK_FAILED)
-    fprintf (file, "  in the fixed case '%s'\n", test->name);
+    fprintf (file, "  in the fixed case '%s': convolve_check --check fixed --variant %s\n", test->name, row->variant);
   check_case_clear (test);
   return verdict == CHECK_FAILED;
 }

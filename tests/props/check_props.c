@@ -496,7 +496,7 @@ GST_START_TEST (numbers_of_variants)
   static const Numbered masks[] = { { "auto", 0 }, { "box", 1 }, { "tensor-fused", 2 }, { "tensor-separable", 3 },
     { "packed-separable", 4 }, { "fused", 5 }, { "fused-tiled", 6 }, { "packed", 7 }, { "direct", 8 }, { "tensor", 9 },
     { "fft", 10 }, { "separable", 11 }, { "tiled", 12 }, { "constant", 13 }, { "tiled-cached", 14 },
-    { "tiled-input", 15 }, { "global", 16 }, { "cpu", 17 }, { "cpu-reference", 18 } };
+    { "tiled-input", 15 }, { "global", 16 }, { "cpu", 17 }, { "cpu-reference", 18 }, { "shrink", 24 } };
   static const Numbered layers[] = { { "auto", 0 }, { "direct", 8 }, { "fft", 10 }, { "cpu", 17 },
     { "cpu-reference", 18 }, { "blocked", 19 }, { "gemm", 20 }, { "winograd", 21 }, { "shared", 22 }, { "wgmma", 23 } };
 
