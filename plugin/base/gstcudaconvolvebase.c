@@ -4,7 +4,7 @@
  *
  * The base class of cudaconvolve and cudaconvlayer.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 #include "base/gstcudaconvolvebase.h"
 

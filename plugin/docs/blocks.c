@@ -6,7 +6,7 @@
  *
  * Function that each sum goes through.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -15,7 +15,7 @@
  * Fraction of the range from black to white that is added to each value after the division (0.5 shows 0 as middle
  * grey).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -23,7 +23,7 @@
  *
  * What the padding has, shown for the left end of a row abc as outside|inside; most networks expect zero.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -32,7 +32,7 @@
  * Feature maps to show, counted from 0, as in 0,5,8-11: 1 map makes GRAY8, 3 make RGB, 4 make RGBA, and any number
  * makes a mosaic (NULL or empty = all).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -40,7 +40,7 @@
  *
  * Number of the CUDA device (-1 = the device that holds the frames, else the first one, else the CPU).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -48,7 +48,7 @@
  *
  * Distance between neighbouring weights of the filters in pixels: one number, or down,across.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -57,7 +57,7 @@
  * Number in what is shown, which is value / divisor + bias, where 0 is black and 1 is white. Nothing can be divided by
  * 0, so a controller should not pass through 0.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -66,7 +66,7 @@
  * Number of frames that are on the GPU at once: the copies of several frames overlap, and each frame beyond the first
  * delays the stream by one frame.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -75,7 +75,7 @@
  * Number of groups of channels, each with filters of its own: 3 for a file with 1 channel and RGB frames is a
  * depthwise layer.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -84,7 +84,7 @@
  * How the layer is computed. auto takes the fastest variant that can do the work; any other variant that cannot do the
  * work is an error, which says why.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -93,7 +93,7 @@
  * File with the weights of the convolution layer: a .npy file of the shape (filters, channels, height, width), or a
  * .npz file with the arrays weight and bias; 1 channel takes GRAY8 frames, 3 channels take RGB.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -101,7 +101,7 @@
  *
  * Show the feature maps as tiles in rows and columns of one GRAY8 frame.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -109,7 +109,7 @@
  *
  * Number of threads that share a frame where the CPU convolves it, or copies it for a GPU (0 = one for each core).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -118,7 +118,7 @@
  * Pixels around the picture, filled as boundary says: same (the output has the picture's size divided by stride,
  * rounded up), valid (none), one number, down,across, or top,left,bottom,right; each up to 65536.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -126,7 +126,7 @@
  *
  * Let the last pooling window in a row or column have fewer values, so that all values are pooled.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -135,7 +135,7 @@
  * Values around those that are pooled, which no maximum takes: one number, down,across, or top,left,bottom,right; each
  * less than pool-size.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -143,7 +143,7 @@
  *
  * Window of max pooling, in values after the activation: one number for a square, or height,width (1 = no pooling).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -151,7 +151,7 @@
  *
  * Distance between neighbouring pooling windows, in values: one number, or down,across (NULL or empty = pool-size).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -159,7 +159,7 @@
  *
  * Distance between neighbouring positions of the filters in pixels: one number, or down,across as in 2,1.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -168,7 +168,7 @@
  * Take the weighted sum without its sign, before bias is added: an edge mask then shows dark-to-bright and
  * bright-to-dark edges alike; sobel, prewitt, scharr, roberts and kirsch are never negative anyway.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -178,7 +178,7 @@
  * colours of invisible pixels out of their neighbours, and leaves opaque frames as copy does. convolve is for
  * premultiplied alpha.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -187,7 +187,7 @@
  * Column of the weight that lies on the pixel, counted from 0; presets always have their middle there (-1 = half the
  * width, rounded down).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -196,7 +196,7 @@
  * Row of the weight that lies on the pixel, counted from 0; presets always have their middle there (-1 = half the
  * height, rounded down).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -204,7 +204,7 @@
  *
  * Part of each frame that is changed; the rest keeps every byte.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -230,7 +230,7 @@
  * Colour outside the picture for boundary=constant, as 0xAARRGGBB; AA counts where components has a. A
  * GstARGBControlBinding goes from colour to colour.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -240,7 +240,7 @@
  * the format lacks is left out. y stands for gray, too. a is alpha, which is convolved by itself: black is alpha 0,
  * and colours multiplied by alpha are not multiplied again.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -266,7 +266,7 @@
  * Whether the two fields of an interlaced frame are convolved by themselves, so that neither shows in the other. A
  * sized preset has half as many rows in a field, because the rows of a field are two rows of the frame apart.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -275,7 +275,7 @@
  * Turn the mask by 180 degrees around the pixel: a convolution in the mathematical sense, where otherwise the mask
  * lies on the picture as it is written.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -292,7 +292,7 @@
  *
  * How many times the mask is applied, each time to the result before: 3 gives what three elements in a row give.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -311,7 +311,7 @@
  * between colours then stay bright. linear takes RGB and gray, and the transfer function from colorimetry in the caps,
  * sRGB where that does not say.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -351,7 +351,7 @@
  * # comments; a table with commas, semicolons or tabs; a matrix of libvips or .npy array; up to 8 MiB, read when the
  * property is set and when the element starts (NULL or empty = none).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -370,7 +370,7 @@
  * Row of weights, instead of the text in mask: the mask is this row times the column mask-y (NULL or empty = 1 where
  * mask-y is set).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -379,7 +379,7 @@
  * Column of weights, written as a row, instead of the text in mask: the mask is this column times the row mask-x (NULL
  * or empty = 1 where mask-x is set).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -388,7 +388,7 @@
  * Share of the convolved picture in the output; the rest is the input, and the mixture is rounded once (0 = the input,
  * 1 = the convolved picture; absolute and presets of several masks need 1).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -404,7 +404,7 @@
  *
  * Names of the presets that the property mask takes.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -413,7 +413,7 @@
  * Whether frames are changed. false passes frames as they are, and boxes are kept for later, so that a controller can
  * switch covering on and off by time.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -422,7 +422,7 @@
  * Number of blocks across the shorter side of each box, for the effects pixelate and noise-pixelate. A block has at
  * least 4x4 luma pixels. More than 3 blocks can be undone in films.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -432,7 +432,7 @@
  * be in per cent, as in 50%%. A row of six or more values is a polygon: x and y of each corner in turn. The one that
  * is set last counts.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -441,7 +441,7 @@
  * Colour of the effect fill, as 0xAARRGGBB; AA counts where components has a. A GstARGBControlBinding goes from colour
  * to colour.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -450,7 +450,7 @@
  * What is done to a region. auto pixelates regions, or takes the mask where region-strength is 0 or more; outside of
  * regions auto takes the mask. plugin/regions.md says what each effect hides.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -460,7 +460,7 @@
  * epsilon) code values of 8 bits, with b the side of a block and m = b^2 the pixels that may differ, so 255 / epsilon.
  * plugin/regions.md says what holds in films.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -470,7 +470,7 @@
  * grows by that share of the shorter side of the box around it. region-strength, region-blocks, region-shape and
  * region-feather take what has grown.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -479,7 +479,7 @@
  * What to do when no metadata came for longer than region-hold. A frame without a GstVideoRegionOfInterestMeta has no
  * metadata; an empty GstAnalyticsRelationMeta is metadata.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -487,7 +487,7 @@
  *
  * Luma pixels around the expanded box or polygon over which the effect fades out.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -496,7 +496,7 @@
  * Nanoseconds of running time that a box from metadata stays after the last frame that had this box, so that a
  * detector may miss a face for that long; one missed frame is bridged at any frame rate (0 = none).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -506,7 +506,7 @@
  * 7,12,presenter; one after ! does not count, as in !7. A name with a comma or of digits stands in quotes. A region
  * without an id, or without a name, is covered (NULL or empty = all).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -515,7 +515,7 @@
  * New or empty file for a record, taken when the element starts: a line of JSON for each frame with its time, the
  * boxes that were covered, and a checksum. A record that cannot be written is an error (NULL or empty = none).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -524,7 +524,7 @@
  * Nanoseconds of running time that each frame waits for later ones, so that a box covers the frames before its first
  * detection, and moves through the gap between two detections. This is latency (0 = none).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -534,7 +534,7 @@
  * effect. The picture is stretched to the frame, and a pixel takes the largest value that it touches. Expansion,
  * feather and shape do not count (NULL or empty = none).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -543,7 +543,7 @@
  * Least confidence of the regions in metadata that count. A region whose confidence is not told, or is 0, is covered
  * (0 = all).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -552,7 +552,7 @@
  * Share of the effect in the result, in steps of 1/256 (1 = the effect alone). Below 1 the picture shows through, so
  * that nothing is hidden.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -562,7 +562,7 @@
  * covers the box, so that what juts out on two sides is cut off; region-color lies below its transparent pixels (NULL
  * or empty = none).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -571,7 +571,7 @@
  * Seed of the noise of noise-pixelate, for tests: who knows the seed can take the noise away (0 = a secret key from
  * the system, new with each start).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -579,7 +579,7 @@
  *
  * Shape of a region in its box; polygons and masks of segmentation keep their own.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -589,7 +589,7 @@
  * so that the edge of a segmentation mask does not flicker. What leaves a region stays in sight for about that long (0
  * = at once).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -598,7 +598,7 @@
  * Where the regions of a frame come from. A frame whose format has no alpha is changed as a whole where alpha is among
  * them.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -608,7 +608,7 @@
  * and far faces are blurred alike, in pixels rounded up to one of 17 values from 1 to 256 (0 = no blur; -1 = the mask
  * as it is). A blur by mask=box can be undone. A controller's -1 is 0.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -617,7 +617,7 @@
  * Types of the regions in metadata that count, split by commas, as in face,plate; a type after ! does not count, as in
  * !person; a region without a type is covered (NULL or empty = all types).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -627,7 +627,7 @@
  * of the frame; both are split by ';', as in 100,80,64,64; polygon:50%%,0 100%%,50%% 50%%,100%%. A polygon is all that
  * its outline winds around, where edges cross, too (NULL or empty = none).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -646,7 +646,7 @@
  * Weights of the mask, instead of the text in mask: an array of rows, each an array of numbers, such as
  * <<1,2,1>,<2,4,2>,<1,2,1>>; in Python a Gst.ValueArray of Gst.ValueArrays of floats (empty = none).
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -672,7 +672,7 @@
  *
  * The values of activation.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -680,7 +680,7 @@
  *
  * The values of boundary.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -688,7 +688,7 @@
  *
  * The values of kernel-variant.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -696,7 +696,7 @@
  *
  * The values of alpha.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -704,7 +704,7 @@
  *
  * The values of apply-to.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -720,7 +720,7 @@
  *
  * The values of components.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -728,7 +728,7 @@
  *
  * The values of field-mode.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -736,7 +736,7 @@
  *
  * The values of light.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -744,7 +744,7 @@
  *
  * The values of region-effect.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -752,7 +752,7 @@
  *
  * The values of region-fallback.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -760,7 +760,7 @@
  *
  * The values of region-shape.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**
@@ -768,7 +768,7 @@
  *
  * The values of region-sources.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 
 /**

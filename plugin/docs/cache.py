@@ -7,7 +7,7 @@
     --big-endian                          comes first, for a plugin of a machine with that byte order
 
 gst_plugins_cache.json describes the elements, their properties and their types. blocks.c has a comment for each property and
-type, as hotdoc reads them in sources, with the version that has it.
+type, as hotdoc reads them in sources, with the version that has it. NEWS.md must have that version.
 
 gst_plugins_cache.json has the form of those of GStreamer's own modules. A build without CUDA memory keeps the pads' caps in CUDA memory
 that the file has, and a newer GStreamer than OLDEST adds no formats, so that the file is the same from every build. Each
@@ -26,6 +26,7 @@ import textwrap
 
 CACHE = pathlib.Path(__file__).resolve().with_name('gst_plugins_cache.json')
 BLOCKS = CACHE.with_name('blocks.c')
+TOP = CACHE.parents[2]
 HEAD = """/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Comments for hotdoc. "ninja -C build plugin-cache" writes this file from the tables of properties; nothing compiles it. */
 """
@@ -115,6 +116,14 @@ def take_blocks(plugins):
     return HEAD + ''.join(comments)
 
 
+def unknown_versions(blocks):
+    """The versions since which something is there, by the comments of the code and of the blocks, and of which NEWS.md says nothing."""
+    known = re.findall(r'^## (\d+\.\d+)\.', (TOP / 'NEWS.md').read_text(encoding='utf-8'), flags=re.MULTILINE)
+    sources = [path.read_text(encoding='utf-8') for path in (TOP / 'plugin').rglob('*.c') if path != BLOCKS]
+    named = re.findall(r'\bSince: (\S+)', '\n'.join([*sources, blocks]))
+    return sorted(set(named) - set(known))
+
+
 def keep(path, old, new, check):
     """Whether the file has the new text; writes it, unless it is only to be checked."""
     if new == old:
@@ -138,6 +147,10 @@ def main():
     old = CACHE.read_text(encoding='utf-8') if CACHE.exists() else '{}'
     scanned = scan(*arguments[-2:])
     blocks = take_blocks(scanned)
+    unknown = unknown_versions(blocks)
+    if unknown:
+        print(f'Since: {", ".join(unknown)}: NEWS.md has no such version; the newest one there is for what is new')
+        return 1
     merged = merge(json.loads(old), scanned, big_endian)
     new = json.dumps(merged, indent=4, sort_keys=True, ensure_ascii=False) + '\n'
     good = keep(CACHE, old, new, check)

@@ -18,7 +18,7 @@
  * gst-launch-1.0 videotestsrc ! cudaconvlayer location=conv1.npz stride=2 mosaic=true bias=0.5 ! videoconvert ! autovideosink
  * ]| Shows all feature maps of a layer side by side.
  *
- * Since: 0.3
+ * Since: 1.0
  */
 #include "layer/gstcudaconvlayer.h"
 

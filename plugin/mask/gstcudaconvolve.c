@@ -333,7 +333,7 @@ install_results (GObjectClass *klass)
   convolve_properties_install_one (klass, PROP_PRESETS,
       gst_param_spec_array ("presets", "Presets", "Names of the presets that the property mask takes",
           g_param_spec_string ("preset", "Preset", "Name of a preset", NULL, readable), readable),
-      "0.3");
+      "1.0");
 }
 
 static void
