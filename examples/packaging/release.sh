@@ -52,7 +52,7 @@ fail () {
   exit 1
 }
 
-printf '%s\n' "$version" | grep -q -x '[0-9]\{1,\}\.[0-9]\{1,\}\.[0-9]\{1,\}' || fail "VERSION has three numbers, as in 0.3.1"
+printf '%s\n' "$version" | grep -q -x '[0-9]\{1,\}\.[0-9]\{1,\}\.[0-9]\{1,\}' || fail "VERSION has three numbers, as in 1.0.1"
 case $tests in
   none | quick | all | long) ;;
   *) fail "--tests takes none, quick, all or long" ;;
@@ -111,7 +111,7 @@ if [ -n "$last" ] && git show "$last:kernels/abi.txt" >out/abi-before 2>/dev/nul
     [ -z "$gone" ] || fail "No: since $last these changed, and the number is still $number:
 $gone"
   else
-    [ "${last%.*}" != "v${version%.*}" ] || fail "No: the number changed since $last, and only the last number of the version."
+    [ "${last%%.*}" != "v${version%%.*}" ] || fail "No: the number changed since $last, and the first number of the version did not."
   fi
 fi
 
