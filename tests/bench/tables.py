@@ -502,6 +502,12 @@ def answers():
                                                  for question, answer, path in rows])
 
 
+def python_calls():
+    """Microseconds of the device by library, size, format and mask, of h200-python.csv."""
+    return {(row['what'], row['size'], row['format'], row['mask']): row['device_us']
+            for row in csv.DictReader(line for line in open(RESULTS / 'h200-python.csv', encoding='utf-8') if line[0] != '#')}
+
+
 def beside_whom():
     """Each library of a GPU: on which work and card, and how many times as fast the element is."""
     gpu, npp, _ = gpu_times()
@@ -509,8 +515,7 @@ def beside_whom():
     own = {(kind, side): float(cases['4K', 'GRAY8', kind, side]['auto']['median_us']) for kind in ('any', 'rank-1') for side in SIDES}
     peers = {(row['what'], row['mask']): float(row['median_us']) for row in read('h200-peers.csv')}
     cuda = {(row['what'].split()[0], row['mask'], row['samples']): float(row['median_us']) for row in read('h100-cvcuda.csv')}
-    python = {(row['what'], row['size'], row['format'], row['mask']): row['device_us']
-              for row in csv.DictReader(line for line in open(RESULTS / 'h200-python.csv', encoding='utf-8') if line[0] != '#')}
+    python = python_calls()
     pipelines = {(row['size'], row['way']): float(row['frame_us']) for row in read('h200-pipeline.csv')}
 
     def planes(what, kind):
@@ -826,16 +831,15 @@ def python_bytes():
 
 def python_gpu():
     """Calls from Python with pictures in device memory, beside other libraries; a bold figure is faster than the module."""
-    rows = {(row['what'], row['mask'], row['size'], row['format']): row['device_us']
-            for row in csv.DictReader(line for line in open(RESULTS / 'h200-python.csv', encoding='utf-8') if line[0] != '#')}
+    rows = python_calls()
     pictures = [('1080p', name) for name in ('gray8', 'rgb', 'rgba', 'gray16', 'grayf')] + [('4K', name) for name in ('gray8', 'rgb', 'rgb16')]
-    lines = [['copy from device to device'] + [figure(rows['cudaMemcpyAsync', 'copy', *picture]) for picture in pictures]]
+    lines = [['copy from device to device'] + [figure(rows['cudaMemcpyAsync', *picture, 'copy']) for picture in pictures]]
     names = {'CV-CUDA': 'CV-CUDA', 'CuPy': 'CuPy', 'torch conv2d float16': '`conv2d` of PyTorch in float16'}
-    for mask in unique(mask for what, mask, *_ in rows if what == 'CV-CUDA'):
-        own = [rows['cudaconvolve', mask, *picture] for picture in pictures]
+    for mask in unique(mask for what, *_, mask in rows if what == 'CV-CUDA'):
+        own = [rows['cudaconvolve', *picture, mask] for picture in pictures]
         lines.append([mask] + [figure(time) for time in own])
         for what, name in names.items():
-            times = [rows.get((what, mask, *picture)) for picture in pictures]
+            times = [rows.get((what, *picture, mask)) for picture in pictures]
             if any(times):
                 lines.append([name] + [beside(ours, time)[1] if time else '' for ours, time in zip(own, times)])
     return table(['us a call'] + [' '.join(picture) for picture in pictures], lines)
