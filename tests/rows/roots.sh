@@ -13,6 +13,7 @@ mirror=${MIRROR:-}
 roots_needed () {
   [ "$(id -u)" = 0 ] || { echo "only root can make a bare system"; exit 77; }
   command -v apt-get >/dev/null || { echo "there is no apt-get"; exit 77; }
+  unshare --mount true 2>/dev/null || { echo "no bare system can be made here: unshare --mount fails, as in a chroot that is no mount"; exit 77; }
   command -v debootstrap >/dev/null || { apt_get update && apt_install debootstrap; }
   mkdir -p "$cache" "$top/out"
 }
