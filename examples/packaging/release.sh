@@ -42,6 +42,9 @@ while [ $# -gt 0 ]; do
     -h | --help)
       sed -n '3,16s/^# \{0,1\}//p' "$0"
       exit 0 ;;
+    -*)
+      echo "$1: not known; --help lists the options" >&2
+      exit 2 ;;
     *) version=$1 ;;
   esac
   shift
@@ -59,7 +62,7 @@ case $tests in
 esac
 in_meson=$(sed -n "s/^  version: '\(.*\)',$/\1/p" meson.build)
 heading=$(sed -n '/^## /{p;q;}' NEWS.md)
-[ -z "$tag" ] || git var GIT_COMMITTER_IDENT >/dev/null 2>&1 || fail "A tag needs your name: git config user.name and user.email."
+[ -z "$tag$prepare" ] || git var GIT_COMMITTER_IDENT >/dev/null 2>&1 || fail "A commit and a tag need your name: git config user.name and user.email."
 
 # What a bare system lacks of this script itself.
 if command -v dpkg-query >/dev/null; then

@@ -44,7 +44,9 @@ git commit -q -a -m "NEWS.md: a change"
 refuses 'three numbers' 1.2
 refuses 'takes none, quick, all or long' --tests most "$next"
 git config user.name ''
-refuses 'A tag needs your name' --tag --tests none --old-results --try "" "$next"
+refuses 'not known; --help' --sgin --tests none "$next"
+refuses 'need your name' --prepare "$next"
+refuses 'need your name' --tag --tests none --old-results --try "" "$next"
 git config user.name "A tester"
 refuses "No: meson.build has $is" --tests none --old-results --try "" "$next"
 touch untidy
