@@ -276,7 +276,10 @@ usage_end (Usage *usage)
     g_print ("%s: %u samples of what is used, which is too few\n", usage->name, usage->samples->len);
   for (guint i = 0; enough && i < N_FIGURES; i++)
     if (!judge (usage, i)) {
-      g_print ("%s: %s grows\n", usage->name, figures[i].name);
+      g_print ("%s: %s grows:", usage->name, figures[i].name);
+      for (guint j = 0; j < usage->samples->len; j++)
+        g_print (" %.0f", g_array_index (usage->samples, Sample, j).value[i]);
+      g_print ("\n");
       flat = FALSE;
     }
   g_array_unref (usage->samples);
