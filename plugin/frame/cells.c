@@ -3,16 +3,25 @@
 
 #include <string.h>
 
+/* Of the bytes in a word; OWN is the machine's order. */
+typedef enum
+{
+  LITTLE,
+  BIG,
+  OWN
+} Order;
+
 /*
- * A packed format. The letters of a plane are the samples of a cell in their order, and a minus is two unused bits. A word has as
- * many samples as fit, and none is in two words. GStreamer's description has the bits of each component and the tiles.
+ * A packed format. The letters of a plane are the samples of a cell in their order, from the highest bit on where words are BIG and
+ * else from the lowest, and a minus is two unused bits. A word has as many samples as fit, and none is in two words. GStreamer's
+ * description has the bits of each component and the tiles.
  */
 typedef struct
 {
   const gchar *name, *inner;
   gint depth; /* of the inner samples, where the inner format itself has more; otherwise 0 */
   gint word;  /* bytes */
-  gboolean big;
+  Order order;
   const gchar *letters[CONVOLVE_CELL_PLANES];
 } Packed;
 
@@ -23,31 +32,31 @@ typedef struct
 #endif
 
 static const Packed formats[] = {
-  { "v210", WORDS ("I422_10"), 0, 4, FALSE, { "UYVYUYVYUYVY" } },
-  { "UYVP", WORDS ("I422_10"), 0, 5, TRUE, { "UYVY" } },
-  { "r210", WORDS ("GBR_10"), 0, 4, TRUE, { "-RGB" } },
-  { "RGB10x2_LE", WORDS ("GBR_10"), 0, 4, FALSE, { "RGB-" } },
-  { "BGR10x2_LE", WORDS ("GBR_10"), 0, 4, FALSE, { "BGR-" } },
-  { "Y410", "AYUV64", 10, 4, FALSE, { "UYVA" } },
-  { "RGB10A2_LE", "ARGB64", 10, 4, FALSE, { "RGBA" } },
-  { "BGR10A2_LE", "ARGB64", 10, 4, FALSE, { "BGRA" } },
-  { "GRAY10_LE32", WORDS ("GRAY16_"), 10, 4, FALSE, { "YYY" } },
-  { "NV12_10LE32", WORDS ("I420_10"), 0, 4, FALSE, { "YYY", "UVUVUV" } },
-  { "NV16_10LE32", WORDS ("I422_10"), 0, 4, FALSE, { "YYY", "UVUVUV" } },
-  { "NV12_10LE40", WORDS ("I420_10"), 0, 5, FALSE, { "YYYY", "UVUV" } },
-  { "NV16_10LE40", WORDS ("I422_10"), 0, 5, FALSE, { "YYYY", "UVUV" } },
-  { "NV12_10LE40_4L4", WORDS ("I420_10"), 0, 5, FALSE, { "YYYY", "UVUV" } },
-  { "NV12_10BE_8L128", WORDS ("I420_10"), 0, 5, TRUE, { "YYYY", "UVUV" } },
-  { "RGB16", "GBR", 0, 2, FALSE, { "BGR" } },
-  { "BGR16", "GBR", 0, 2, FALSE, { "RGB" } },
-  { "RGB15", "GBR", 0, 2, FALSE, { "BGR" } },
-  { "BGR15", "GBR", 0, 2, FALSE, { "RGB" } },
-  { "IYU1", "Y41B", 0, 6, FALSE, { "UYYVYY" } },
-  { "NV12_4L4", "NV12", 0, 1, FALSE, { "Y", "UV" } },
-  { "NV12_16L32S", "NV12", 0, 1, FALSE, { "Y", "UV" } },
-  { "NV12_32L32", "NV12", 0, 1, FALSE, { "Y", "UV" } },
-  { "NV12_64Z32", "NV12", 0, 1, FALSE, { "Y", "UV" } },
-  { "NV12_8L128", "NV12", 0, 1, FALSE, { "Y", "UV" } },
+  { "v210", WORDS ("I422_10"), 0, 4, LITTLE, { "UYVYUYVYUYVY" } },
+  { "UYVP", WORDS ("I422_10"), 0, 5, BIG, { "UYVY" } },
+  { "r210", WORDS ("GBR_10"), 0, 4, BIG, { "-RGB" } },
+  { "RGB10x2_LE", WORDS ("GBR_10"), 0, 4, LITTLE, { "RGB-" } },
+  { "BGR10x2_LE", WORDS ("GBR_10"), 0, 4, LITTLE, { "BGR-" } },
+  { "Y410", "AYUV64", 10, 4, LITTLE, { "UYVA" } },
+  { "RGB10A2_LE", "ARGB64", 10, 4, LITTLE, { "RGBA" } },
+  { "BGR10A2_LE", "ARGB64", 10, 4, LITTLE, { "BGRA" } },
+  { "GRAY10_LE32", WORDS ("GRAY16_"), 10, 4, LITTLE, { "YYY" } },
+  { "NV12_10LE32", WORDS ("I420_10"), 0, 4, LITTLE, { "YYY", "UVUVUV" } },
+  { "NV16_10LE32", WORDS ("I422_10"), 0, 4, LITTLE, { "YYY", "UVUVUV" } },
+  { "NV12_10LE40", WORDS ("I420_10"), 0, 5, LITTLE, { "YYYY", "UVUV" } },
+  { "NV16_10LE40", WORDS ("I422_10"), 0, 5, LITTLE, { "YYYY", "UVUV" } },
+  { "NV12_10LE40_4L4", WORDS ("I420_10"), 0, 5, LITTLE, { "YYYY", "UVUV" } },
+  { "NV12_10BE_8L128", WORDS ("I420_10"), 0, 5, BIG, { "YYYY", "UVUV" } },
+  { "RGB16", "GBR", 0, 2, OWN, { "BGR" } },
+  { "BGR16", "GBR", 0, 2, OWN, { "RGB" } },
+  { "RGB15", "GBR", 0, 2, OWN, { "BGR" } },
+  { "BGR15", "GBR", 0, 2, OWN, { "RGB" } },
+  { "IYU1", "Y41B", 0, 6, LITTLE, { "UYYVYY" } },
+  { "NV12_4L4", "NV12", 0, 1, LITTLE, { "Y", "UV" } },
+  { "NV12_16L32S", "NV12", 0, 1, LITTLE, { "Y", "UV" } },
+  { "NV12_32L32", "NV12", 0, 1, LITTLE, { "Y", "UV" } },
+  { "NV12_64Z32", "NV12", 0, 1, LITTLE, { "Y", "UV" } },
+  { "NV12_8L128", "NV12", 0, 1, LITTLE, { "Y", "UV" } },
 };
 
 static const Packed *
@@ -136,7 +145,7 @@ read_letters (ConvolveCellPlane *plane, const Packed *packed, const gchar *lette
     bit += bits;
   }
   plane->cell = (bit + word - 1) / word * packed->word;
-  for (gint i = 0; plane->big && i < plane->n_samples; i++)
+  for (gint i = 0; packed->order == BIG && i < plane->n_samples; i++)
     plane->samples[i].shift = 8 * plane->cell - plane->samples[i].shift - plane->samples[i].bits;
 }
 
@@ -185,7 +194,7 @@ gst_cuda_convolve_cells_describe (const GstVideoInfo *info, ConvolveCells *cells
   for (gint i = 0; i < cells->n_planes; i++) {
     ConvolveCellPlane *plane = &cells->planes[i];
 
-    plane->big = packed->big;
+    plane->big = packed->order == BIG || (packed->order == OWN && G_BYTE_ORDER == G_BIG_ENDIAN);
     plane->depth = GST_VIDEO_INFO_COMP_DEPTH (&inner, 0);
     read_letters (plane, packed, packed->letters[i], info->finfo, inner.finfo);
     if (GST_VIDEO_FORMAT_INFO_IS_TILED (info->finfo))

@@ -178,6 +178,15 @@ make_case (Case *test, CheckRandom *random)
     test->source[i] = check_random_one_in (random, 9) ? check_random_next (random) : i / 11 % 3 ? 0 : 0xff;
 }
 
+/* Word k of a pixel, shifted down. */
+static int
+read_word (const ConvolvePixel *pixel, const uint8_t *at, int k)
+{
+  const bool big = pixel->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+
+  return (big ? at[2 * k] << 8 | at[2 * k + 1] : at[2 * k + 1] << 8 | at[2 * k]) >> pixel->shift;
+}
+
 /* Sample k of the source, less the middle; anywhere. */
 static double
 sample_at (const Case *test, int x, int y, int k)
@@ -194,8 +203,7 @@ sample_at (const Case *test, int x, int y, int k)
   at = test->source + (size_t) v * test->stride + u * pixel->stride;
   if (pixel->depth == 8)
     return at[k] - middle;
-  value = pixel->swapped ? at[2 * k] << 8 | at[2 * k + 1] : at[2 * k + 1] << 8 | at[2 * k];
-  value >>= pixel->shift;
+  value = read_word (pixel, at, k);
   return (value < most ? value : most) - middle;
 }
 
@@ -448,7 +456,7 @@ read_result (const Case *test, const uint8_t *block, int x, int y, int k)
 
   if (pixel->depth == 8)
     return at[k];
-  return (pixel->swapped ? at[2 * k] << 8 | at[2 * k + 1] : at[2 * k + 1] << 8 | at[2 * k]) >> pixel->shift;
+  return read_word (pixel, at, k);
 }
 
 static double
