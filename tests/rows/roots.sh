@@ -75,6 +75,9 @@ root_with () {
   suite=$1
   root=$cache/$1-$2
   shift 2
+  # Two scripts may want the same system at the same time.
+  exec 8>"$root.lock"
+  flock 8
   if [ "$(cat "$root/installed" 2>/dev/null)" != "$*" ]; then
     [ -d "$root/etc" ] || root_unpack "$suite" "$root"
     if [ -n "${ROOT_SECTIONS:-}" ]; then
@@ -102,6 +105,7 @@ INSTALL
     rm -f "$root"/var/cache/apt/archives/*.deb
     echo "$*" >"$root/installed"
   fi
+  exec 8>&-
 }
 
 # root_sources FOLDER: the project's files in a folder of the system, whose name inside is `sources`. Where SOURCES
