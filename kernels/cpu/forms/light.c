@@ -52,33 +52,29 @@ convolve_light_pack_rows (const ConvolveForm *form, const ConvolveFormJob *job, 
     }
 }
 
-/* All bits of alpha in one word, as it is in memory. */
-static uint64_t
-bits_of_alpha (const ConvolveLightTables *tables, int samples, int k)
+/* All bits of alpha in a pixel, as it is in memory. */
+static void
+write_alpha (const ConvolveLightTables *tables, uint8_t *pixel, int k)
 {
-  const int size = convolve_sample_size (tables->pixel.type);
-  uint8_t pixel[CONVOLVE_MAX_SAMPLES * sizeof (uint16_t)] = { 0 };
-  uint64_t bits = 0;
-
-  convolve_write_sample (&tables->pixel, pixel + k * size, (1 << tables->pixel.depth) - 1);
-  memcpy (&bits, pixel, (size_t) samples * size);
-  return bits;
+  convolve_write_sample (&tables->pixel, pixel + k * convolve_sample_size (tables->pixel.type),
+      (1 << tables->pixel.depth) - 1);
 }
 
 #define AND_ROW(Type) \
   { \
-    Type all = (Type) -1; \
+    Type all = (Type) -1, bits; \
+    memcpy (&bits, wanted, sizeof (bits)); \
     for (int x = 0; x < width; x++) { \
       Type word; \
       memcpy (&word, row + (size_t) x * sizeof (word), sizeof (word)); \
       all &= word; \
     } \
-    return (all & wanted) == (Type) wanted; \
+    return (all & bits) == bits; \
   }
 
-/* Whether all words of `bytes` bytes have the wanted bits. */
+/* Whether all words of `bytes` bytes have the bits of the wanted one. */
 static bool
-row_has_bits (const uint8_t *row, int width, int bytes, uint64_t wanted)
+row_has_bits (const uint8_t *row, int width, int bytes, const uint8_t *wanted)
 {
   switch (bytes) {
     case 1:
@@ -97,8 +93,11 @@ bool
 convolve_light_row_is_opaque (const ConvolveForm *form, const ConvolvePicture *outer, int y)
 {
   const ConvolveLightTables *tables = &((const ConvolveLightForm *) form)->tables;
-  const int k = tables->alpha, samples = tables->planes > 1 ? 1 : tables->samples;
+  const bool apart = tables->planes > 1;
+  const int samples = apart ? 1 : tables->samples;
+  uint8_t wanted[CONVOLVE_MAX_SAMPLES * sizeof (uint16_t)] = { 0 };
 
-  return row_has_bits (convolve_form_row (outer, tables->planes > 1 ? k : 0, y), outer->width,
-      samples * convolve_sample_size (tables->pixel.type), bits_of_alpha (tables, samples, tables->planes > 1 ? 0 : k));
+  write_alpha (tables, wanted, apart ? 0 : tables->alpha);
+  return row_has_bits (convolve_form_row (outer, apart ? tables->alpha : 0, y), outer->width,
+      samples * convolve_sample_size (tables->pixel.type), wanted);
 }
