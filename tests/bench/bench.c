@@ -492,6 +492,8 @@ compare_choices (Bench *bench, const char *file)
 
   if (!csv || !fgets (line, sizeof line, csv)) {
     fprintf (stderr, "%s: cannot be read\n", file);
+    if (csv)
+      fclose (csv);
     return -1;
   }
   for (int i = 0; i < N; i++)
