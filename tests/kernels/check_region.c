@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/oracle.h"
 #include "support/oracle_boundary.h"
 #include "support/random.h"
 #include "convolve_region.h"
@@ -65,12 +66,10 @@ is_big_endian (const Case *c)
 static int
 get (const Case *c, const uint8_t *at)
 {
-  int most = (1 << c->pixel.depth) - 1, word = at[0];
+  int most = (1 << c->pixel.depth) - 1;
+  int value = c->pixel.depth > 8 ? oracle_sample (at, c->pixel.swapped, c->pixel.shift) : at[0];
 
-  if (c->pixel.depth > 8)
-    word = is_big_endian (c) ? at[0] << 8 | at[1] : at[1] << 8 | at[0];
-  word >>= c->pixel.shift;
-  return word > most ? most : word;
+  return value > most ? most : value;
 }
 
 static void
@@ -370,8 +369,7 @@ matte_weight (const ConvolveMatte *matte, int x, int y)
   at += y * matte->stride + x * matte->pixel.stride + matte->sample * (matte->pixel.depth > 8 ? 2 : 1);
   value = at[0];
   if (matte->pixel.depth > 8)
-    value = (matte->pixel.swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? at[0] << 8 | at[1] : at[1] << 8 | at[0])
-        >> matte->pixel.shift;
+    value = oracle_sample (at, matte->pixel.swapped, matte->pixel.shift);
   value = value < whole ? value : whole;
   return (int) floor (256.0 * value / whole + 0.5);
 }

@@ -10,6 +10,7 @@
 #include "cpu/loops/levels.h"
 #include "cpu/paths/prepared.h"
 #include "support/names.h"
+#include "support/oracle.h"
 #include "support/oracle_boundary.h"
 #include "support/random.h"
 
@@ -178,15 +179,6 @@ make_case (Case *test, CheckRandom *random)
     test->source[i] = check_random_one_in (random, 9) ? check_random_next (random) : i / 11 % 3 ? 0 : 0xff;
 }
 
-/* Word k of a pixel, shifted down. */
-static int
-read_word (const ConvolvePixel *pixel, const uint8_t *at, int k)
-{
-  const bool big = pixel->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-
-  return (big ? at[2 * k] << 8 | at[2 * k + 1] : at[2 * k + 1] << 8 | at[2 * k]) >> pixel->shift;
-}
-
 /* Sample k of the source, less the middle; anywhere. */
 static double
 sample_at (const Case *test, int x, int y, int k)
@@ -203,7 +195,7 @@ sample_at (const Case *test, int x, int y, int k)
   at = test->source + (size_t) v * test->stride + u * pixel->stride;
   if (pixel->depth == 8)
     return at[k] - middle;
-  value = read_word (pixel, at, k);
+  value = oracle_sample (at + 2 * k, pixel->swapped, pixel->shift);
   return (value < most ? value : most) - middle;
 }
 
@@ -456,7 +448,7 @@ read_result (const Case *test, const uint8_t *block, int x, int y, int k)
 
   if (pixel->depth == 8)
     return at[k];
-  return read_word (pixel, at, k);
+  return oracle_sample (at + 2 * k, pixel->swapped, pixel->shift);
 }
 
 static double

@@ -45,7 +45,7 @@ amount () {
 }
 
 # run_part WHERE PART FOLDER [NAME=VALUE...]: each part in a process of its own, so that none finds another's memory.
-# tests/meson.build says why GLIBC_TUNABLES.
+# tests/meson.build says why GLIBC_TUNABLES is set.
 run_part () {
   where=$1 part=$2 folder=$3
   shift 3

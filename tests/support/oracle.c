@@ -22,6 +22,14 @@ swap (const Oracle *oracle, int word)
   return oracle->swapped ? (word & 0xff) << 8 | word >> 8 : word;
 }
 
+int
+oracle_sample (const unsigned char *at, bool swapped, int shift)
+{
+  const Oracle words = { .sample_size = 2, .swapped = swapped };
+
+  return swap (&words, oracle_word (&words, at)) >> shift;
+}
+
 static int
 largest (const Oracle *oracle)
 {

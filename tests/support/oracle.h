@@ -87,6 +87,9 @@ typedef struct
 /* The word of one sample as this machine reads it, not swapped. */
 int oracle_word (const Oracle *oracle, const unsigned char *at);
 
+/* A sample of 16 bits without the unused bits below it; a swapped word is in the other byte order than this machine's. */
+int oracle_sample (const unsigned char *at, bool swapped, int shift);
+
 /*
  * Fills values for the rectangle, which lies inside the image: value of sample k of pixel (x + c, y + r) is
  * values[(r * width + c) * samples + k]. False where memory is short.

@@ -52,14 +52,6 @@ convolve_light_pack_rows (const ConvolveForm *form, const ConvolveFormJob *job, 
     }
 }
 
-/* All bits of alpha in a pixel, as it is in memory. */
-static void
-write_alpha (const ConvolveLightTables *tables, uint8_t *pixel, int k)
-{
-  convolve_write_sample (&tables->pixel, pixel + k * convolve_sample_size (tables->pixel.type),
-      (1 << tables->pixel.depth) - 1);
-}
-
 #define AND_ROW(Type) \
   { \
     Type all = (Type) -1, bits; \
@@ -94,10 +86,10 @@ convolve_light_row_is_opaque (const ConvolveForm *form, const ConvolvePicture *o
 {
   const ConvolveLightTables *tables = &((const ConvolveLightForm *) form)->tables;
   const bool apart = tables->planes > 1;
-  const int samples = apart ? 1 : tables->samples;
+  const int samples = apart ? 1 : tables->samples, size = convolve_sample_size (tables->pixel.type);
   uint8_t wanted[CONVOLVE_MAX_SAMPLES * sizeof (uint16_t)] = { 0 };
 
-  write_alpha (tables, wanted, apart ? 0 : tables->alpha);
-  return row_has_bits (convolve_form_row (outer, apart ? tables->alpha : 0, y), outer->width,
-      samples * convolve_sample_size (tables->pixel.type), wanted);
+  /* All bits of alpha in a pixel, as it is in memory. */
+  convolve_write_sample (&tables->pixel, wanted + (apart ? 0 : tables->alpha * size), (1 << tables->pixel.depth) - 1);
+  return row_has_bits (convolve_form_row (outer, apart ? tables->alpha : 0, y), outer->width, samples * size, wanted);
 }

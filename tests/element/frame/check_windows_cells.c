@@ -139,18 +139,9 @@ GST_START_TEST (test_kinds_of_frames)
 }
 GST_END_TEST;
 
-/* The highest bits of two words in the machine's byte order. */
-#if G_BYTE_ORDER == G_LITTLE_ENDIAN
-#define HIGH_BITS \
-  { \
-    0, 0x80, 0, 0x80 \
-  }
-#else
-#define HIGH_BITS \
-  { \
-    0x80, 0, 0x80, 0 \
-  }
-#endif
+/* The bytes of a word whose highest bit is set, in the machine's byte order. */
+#define FIRST (G_BYTE_ORDER == G_BIG_ENDIAN ? 0x80 : 0)
+#define SECOND (0x80 - FIRST)
 
 /* Bits that are no samples, and alpha: two of each word of v210, of GRAY10_LE32 and of kin, one of RGB15. */
 GST_START_TEST (test_bits_between_samples)
@@ -161,8 +152,9 @@ GST_START_TEST (test_bits_between_samples)
     guint8 bits[4]; /* of four bytes */
   } kept[] = { { "v210", { 0, 0, 0, 0xc0 } }, { "r210", { 0xc0, 0, 0, 0 } }, { "Y410", { 0, 0, 0, 0xc0 } },
     { "RGB10A2_LE", { 0, 0, 0, 0xc0 } }, { "BGR10A2_LE", { 0, 0, 0, 0xc0 } }, { "GRAY10_LE32", { 0, 0, 0, 0xc0 } },
-    { "NV12_10LE32", { 0, 0, 0, 0xc0 } }, { "NV16_10LE32", { 0, 0, 0, 0xc0 } }, { "RGB15", HIGH_BITS },
-    { "BGR15", HIGH_BITS }, { "RGB10x2_LE", { 0, 0, 0, 0xc0 } }, { "BGR10x2_LE", { 0, 0, 0, 0xc0 } } };
+    { "NV12_10LE32", { 0, 0, 0, 0xc0 } }, { "NV16_10LE32", { 0, 0, 0, 0xc0 } },
+    { "RGB15", { FIRST, SECOND, FIRST, SECOND } }, { "BGR15", { FIRST, SECOND, FIRST, SECOND } },
+    { "RGB10x2_LE", { 0, 0, 0, 0xc0 } }, { "BGR10x2_LE", { 0, 0, 0, 0xc0 } } };
 
   for (guint i = 0; i < G_N_ELEMENTS (kept); i++) {
     g_autoptr (GstBuffer) in = NULL, out = NULL;
