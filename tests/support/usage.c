@@ -9,7 +9,7 @@
 
 #define SAMPLES 40
 
-/* gcc defines names, and clang has features. */
+/* gcc says by names that it defines which sanitizer there is, and clang by __has_feature(). */
 #ifndef __has_feature
 #define __has_feature(name) 0
 #endif
@@ -26,7 +26,7 @@ typedef struct
 {
   const gchar *name, *unit;
   gdouble (*read) (void);
-  gdouble bound; /* that the figure may grow by */
+  gdouble bound; /* the most that the figure may grow by */
   gboolean is_memory, is_device;
 } Figure;
 
@@ -134,7 +134,7 @@ read_device (void)
 }
 
 /*
- * The heap is exact. Resident memory also has what malloc() keeps for later. A GPU's memory is given out in blocks of
+ * The heap is exact where glibc's caches of threads are off, as tests/meson.build sets them. Resident memory also has what malloc() keeps for later. A GPU's memory is given out in blocks of
  * 2 MiB. GLib and GStreamer keep threads for a while that have nothing to do.
  */
 static const Figure figures[] = {

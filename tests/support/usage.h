@@ -39,7 +39,8 @@ void usage_sample (Usage *usage, guint64 done);
 /*
  * Prints a row for each figure: at the start, at the end, the largest, the slope of a straight line through all of
  * them for 1,000 operations, and what that line grows from the first to the last sample. FALSE where a line grows by
- * more than its bound, which the row shows. Frees usage. Under a sanitizer, which keeps freed memory, memory is
+ * more than its bound, which the row shows, unless the ends of a count differ by no more than half of it; and where samples
+ * are too few. Frees usage. Under a sanitizer, which keeps freed memory, memory is
  * printed and not judged; nor is resident memory under an emulator, which keeps the code that it translated.
  */
 gboolean usage_end (Usage *usage);
