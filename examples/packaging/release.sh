@@ -30,11 +30,9 @@ while [ $# -gt 0 ]; do
     --prepare) prepare=yes ;;
     --tag) tag=-a ;;
     --old-results) results= ;;
-    --try)
-      suites=${2:-}
-      shift ;;
-    --tests)
-      tests=${2:-}
+    --try | --tests)
+      [ $# -ge 2 ] || { echo "$1: a value is missing" >&2; exit 2; }
+      if [ "$1" = --try ]; then suites=$2; else tests=$2; fi
       shift ;;
     --no-packages) with_packages= ;;
     --cuda) cuda=--cuda ;;

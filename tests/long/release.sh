@@ -45,6 +45,7 @@ refuses 'three numbers' 1.2
 refuses 'takes none, quick, all or long' --tests most "$next"
 git config user.name ''
 refuses 'not known; --help' --sgin --tests none "$next"
+refuses 'a value is missing' "$next" --tests
 refuses 'need your name' --prepare "$next"
 refuses 'need your name' --tag --tests none --old-results --try "" "$next"
 git config user.name "A tester"
